@@ -1,0 +1,1 @@
+"""Release, collect, grade and prove the course's notebooks, on nbgrader's formats and gradebook."""

@@ -1,0 +1,1 @@
+"""From a submission to its marks: rebuild, run behind one seam, write the gradebook."""

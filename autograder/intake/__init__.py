@@ -1,0 +1,1 @@
+"""From whatever students hand in to submitted/STUDENT/SECTION/SECTION.ipynb."""

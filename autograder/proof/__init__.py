@@ -1,0 +1,1 @@
+"""The proof of the exercises: catalogue of wrong answers, sealed checks, verify."""
