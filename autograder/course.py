@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.reader import reads
+from nbformat.validator import normalize
 
 from autograder.errors import CourseError
 
@@ -109,7 +112,7 @@ MAX_NOTEBOOK_BYTES = 32 * 1024 * 1024
 
 
 def read_notebook(path: Path) -> NotebookNode:
-    """Read and validate a notebook (upgraded to nbformat 4), or raise an error that names the file and the cure."""
+    """Read a notebook, upgrade it to nbformat 4.5 and validate it, or raise an error that names file and cure."""
     cure = "Ask for the .ipynb file again, or open and save it in JupyterLab."
     try:
         size = path.stat().st_size
@@ -118,20 +121,34 @@ def read_notebook(path: Path) -> NotebookNode:
                 f"{path} is {size / 2**20:.0f} MiB; a notebook may have {MAX_NOTEBOOK_BYTES // 2**20} MiB.",
                 "Clear its outputs (Edit > Clear Outputs of All Cells), save, and hand it in again.",
             )
-        notebook = nbformat.reads(path.read_bytes().decode("utf-8-sig"), as_version=4)
-        nbformat.validate(notebook, repair_duplicate_cell_ids=True)
+        text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise CourseError(f"{path} doesn't exist.", "Check the name, or collect the submission again.") from None
     except OSError as error:
         raise CourseError(f"{path} can't be read: {error.strerror}.", "Check the file's permissions.") from error
     except UnicodeDecodeError as error:
         raise CourseError(f"{path} is not a notebook: it isn't UTF-8 text (byte {error.start}).", cure) from error
-    except RecursionError as error:
-        raise CourseError(f"{path} is not a notebook: its JSON is nested too deeply.", cure) from error
-    except nbformat.ValidationError as error:
-        detail = str(error).splitlines()[0]
-        raise CourseError(f"{path} is not a valid notebook: {detail}", cure) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        detail = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        raise CourseError(f"{path} is not a notebook: {detail}", cure) from error
+    try:
+        return parse_notebook(text)
+    except ValueError as error:
+        raise CourseError(f"{path} is not a notebook: {error}", cure) from error
+
+
+def parse_notebook(text: str) -> NotebookNode:
+    """Return the notebook that `text` holds, upgraded to nbformat 4.5; ValueError says why it holds none."""
+    try:
+        data = json.loads(text)
+    except RecursionError:
+        raise ValueError("its JSON is nested too deeply") from None
+    except ValueError as error:
+        raise ValueError(f"its text is not JSON ({error})") from None
+    if not isinstance(data, dict) or not isinstance(data.get("nbformat"), int):
+        raise ValueError("its JSON has no nbformat number")
+    try:
+        notebook = nbformat.v4.upgrade(nbformat.convert(reads(text), 4))
+        _, notebook = normalize(notebook, strip_invalid_metadata=True)
+        nbformat.validate(notebook)
+    except Exception as error:  # the upgrade of a malformed notebook raises whatever it stumbles over
+        lines = str(error).splitlines() or [type(error).__name__]
+        raise ValueError(f"it doesn't follow the notebook format ({lines[0][:160]})") from error
     return notebook
