@@ -1,0 +1,55 @@
+"""From recorded outcomes to `checks.json`: right answers by sealed name, wrong ones each with a locked hint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.errors import CourseError
+from autograder.proof.catalogue import Entry
+from autograder.proof.recording import Recorded
+from numfmt.sealed import lock, stretch
+
+SCHEMA = 1
+
+
+def seal(section: str, recorded: Recorded, catalogue: Mapping[str, Entry]) -> dict[str, Any]:
+    """Return the content of a section's checks.json; the same input gives the same bytes."""
+    exercises = {
+        grade_id: _seal_exercise(f"{section}.{grade_id}", outcomes, catalogue.get(grade_id, Entry(())))
+        for grade_id, outcomes in recorded.items()
+    }
+    return {"schema": SCHEMA, "section": section, "exercises": exercises}
+
+
+def _seal_exercise(salt: str, outcomes: Mapping[str, list[Any]], entry: Entry) -> dict[str, Any]:
+    right = outcomes[""]
+    _tell_apart(salt, outcomes)
+    rows: list[dict[str, Any]] = [{"right": stretch(outcome, salt)[0], "wrong": {}} for outcome in right]
+    for wrong in entry.wrong:
+        differing = [i for i, outcome in enumerate(outcomes[wrong.name]) if not _same(outcome, right[i])]
+        mistake = {"name": wrong.name, "hint": wrong.hint, "shows": len(differing)}
+        for i in differing:
+            name, key = stretch(outcomes[wrong.name][i], salt)
+            rows[i]["wrong"].setdefault(name, []).append(lock(mistake, key))
+    return {"salt": salt, "cases": rows}
+
+
+def _tell_apart(exercise: str, outcomes: Mapping[str, list[Any]]) -> None:
+    seen: dict[str, str] = {}
+    for name, found in outcomes.items():
+        if len(found) != len(outcomes[""]):
+            raise CourseError(
+                f"In {exercise}, the answer '{name}' gives {len(found)} cases, the solution {len(outcomes[''])}.",
+                "Each answer must define the names that the check asks for.",
+            )
+        twin = seen.setdefault(repr(found), name)
+        if twin != name:
+            raise CourseError(
+                f"In {exercise}, the visible check can't tell '{name}' from '{twin or 'the right answer'}'.",
+                "Add an input to the check on which they differ.",
+            )
+
+
+def _same(a: Any, b: Any) -> bool:
+    return repr(a) == repr(b)

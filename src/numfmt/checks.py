@@ -1,0 +1,182 @@
+"""The check below each exercise: says at once whether an answer is right, and if not, what was misunderstood.
+
+The data it compares with is in `checks.json` beside the notebook, sealed (see `numfmt.sealed`).
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numfmt.plain import Plain, plain, show
+from numfmt.sealed import stretch, unlock
+
+DATA = "checks.json"
+Inputs = Sequence[tuple[Any, ...]]
+
+
+class CheckFailed(AssertionError):
+    """An answer isn't right yet; the message says why. `misconception` names the recognised mistake, if any."""
+
+    misconception: str | None = None
+
+    def _render_traceback_(self) -> list[str]:
+        # IPython shows this in place of a traceback: the student needs the message, not our frames.
+        return [f"✗ {self}"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing that is checked: a `label` for people, the `outcome` as plain data, and what an error said."""
+
+    label: str
+    outcome: Plain
+    error: Exception | None = None
+
+
+def cases(exercise: str, answer: object, inputs: Inputs | dict[str, Inputs] | None = None) -> list[Case]:
+    """Return the cases of an answer: one per input of a function, per entry of a dict, or the value itself."""
+    if isinstance(answer, dict):
+        found: list[Case] = []
+        for name, part in answer.items():
+            part_inputs = inputs.get(name) if isinstance(inputs, dict) else None
+            found += cases(name, part, part_inputs)
+        return found
+    if inputs is None:
+        return [Case(exercise, _data(exercise, answer))]
+    if isinstance(inputs, dict):
+        raise TypeError("inputs may be a dict only when the answer is a dict of functions")
+    if not callable(answer):
+        raise CheckFailed(f"{exercise} should be a function, and is now {show(answer)}. Run its cell again.")
+    return [_call(exercise, answer, arguments) for arguments in inputs]
+
+
+def _data(label: str, value: object) -> Plain:
+    if value is Ellipsis:
+        return None
+    try:
+        return plain(value)
+    except TypeError as error:
+        raise CheckFailed(f"{label}: {error}.") from None
+
+
+def _call(name: str, function: Callable[..., object], arguments: tuple[Any, ...]) -> Case:
+    label = f"{name}({', '.join(show(argument) for argument in arguments)})"
+    try:
+        result = function(*copy.deepcopy(arguments))
+    except Exception as error:
+        return Case(label, {"raises": type(error).__name__}, error)
+    return Case(label, _data(label, result))
+
+
+def check(exercise: str, answer: object, *, inputs: Inputs | dict[str, Inputs] | None = None) -> None:
+    """Check an answer against the sealed data of `exercise`; print a line if all is right.
+
+    `answer` is plain data, a function (called with each tuple of `inputs`), or a dict of named answers
+    (then `inputs` is a dict that gives the inputs of each function by name). A wrong answer raises
+    `CheckFailed` with a diagnosis; an unexpected error in the student's function is raised as it is.
+    """
+    sealed = _load(exercise)
+    found = cases(exercise, answer, inputs)
+    if len(found) != len(sealed["cases"]):
+        raise ValueError(
+            f"{DATA} knows {len(sealed['cases'])} cases of {exercise!r}, this cell has {len(found)}: the file is "
+            "from another version of the notebook. Take both from the same bundle."
+        )
+    wrong = [
+        (case, rows)
+        for case, rows in zip(found, sealed["cases"], strict=True)
+        if not _right(case.outcome, rows, sealed["salt"])
+    ]
+    if wrong:
+        raise _diagnosis(wrong, len(found), sealed["salt"])
+    count = "right" if len(found) == 1 else f"all {len(found)} cases right"
+    print(f"✓ {exercise}: {count}.")
+
+
+def _right(outcome: Plain, rows: dict[str, Any], salt: str) -> bool:
+    return bool(stretch(outcome, salt)[0] == rows["right"])
+
+
+def _load(exercise: str) -> dict[str, Any]:
+    path = Path(DATA)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{DATA} is not in {Path.cwd()}. It comes with the notebook: open the notebook from its own folder, "
+            "and copy the whole folder when you move it."
+        ) from None
+    except ValueError as error:
+        raise ValueError(f"{path.resolve()} is damaged ({error}). Take a fresh copy from the bundle.") from None
+    try:
+        found: dict[str, Any] = data["exercises"][exercise]
+    except KeyError:
+        known = ", ".join(data.get("exercises", {}))
+        raise ValueError(f"{DATA} has no exercise {exercise!r}; it has: {known}.") from None
+    return found
+
+
+def _diagnosis(wrong: list[tuple[Case, dict[str, Any]]], total: int, salt: str) -> CheckFailed:
+    """Explain the wrong cases: untouched, a named mistake, an error, right but for its type, or just wrong."""
+    case, rows = wrong[0]
+    if all(each.outcome is None for each, _ in wrong):
+        what = "returns None: give its body a return" if "(" in case.label else "is still None: put your answer there"
+        return CheckFailed(f"Not answered yet: {case.label} {what}.")
+    named = _named_mistake(wrong, salt)
+    if named is not None:
+        case, mistake = named
+        failure = CheckFailed(f"{_result(case)} {mistake['hint']}")
+        failure.misconception = mistake["name"]
+        return failure
+    failing = next((each for each, _ in wrong if each.error is not None), None)
+    if failing is not None and failing.error is not None:
+        failing.error.add_note(f"(raised by {failing.label}, while your answer was checked)")
+        raise failing.error
+    for variant, remark in _variants(case.outcome):
+        if _right(variant, rows, salt):
+            return CheckFailed(f"{_result(case)} {remark}")
+    score = "" if total == 1 else f" {total - len(wrong)} of {total} cases are right; start with this one."
+    return CheckFailed(f"{_result(case)} That isn't right, and not a mistake I know.{score}")
+
+
+def _result(case: Case) -> str:
+    if case.error is not None:
+        return f"{case.label} raised {type(case.error).__name__}."
+    return f"{case.label} {'gave' if '(' in case.label else 'is'} {show(case.outcome)}."
+
+
+def _named_mistake(wrong: list[tuple[Case, dict[str, Any]]], salt: str) -> tuple[Case, dict[str, Any]] | None:
+    """Return the named mistake that explains most of the wrong cases, with the first case that shows it."""
+    votes: Counter[str] = Counter()
+    first: dict[str, tuple[Case, dict[str, Any]]] = {}
+    for case, rows in wrong:
+        name, key = stretch(case.outcome, salt)
+        for mistake in (unlock(locked, key) for locked in rows["wrong"].get(name, ())):
+            votes[mistake["name"]] += 1
+            first.setdefault(mistake["name"], (case, mistake))
+    # Of two mistakes that explain as many cases, take the one that predicts fewest others.
+    best = min(votes, key=lambda name: (-votes[name], first[name][1]["shows"]), default=None)
+    # One that explains less than half of what is wrong would rather mislead.
+    return first[best] if best is not None and 2 * votes[best] >= len(wrong) else None
+
+
+def _variants(value: Plain) -> Iterator[tuple[Plain, str]]:
+    """Yield near misses of an answer: the same content in another type, with what to say if that is right."""
+    if isinstance(value, float) and value.is_integer():
+        yield int(value), "The value is right, but it is a float: count in whole numbers (int), for example with //."
+    elif isinstance(value, (bool, int)):
+        yield str(value), "The digits are right: write them as text, in quotes."
+        yield (int(value) if isinstance(value, bool) else bool(value)), "Right, but of another type (bool or int)."
+    elif isinstance(value, str):
+        bare = value.strip().replace("_", "").replace(" ", "").lower().removeprefix("0b")
+        yield bare, "The characters are right: leave out spaces, underscores and prefixes."
+        if bare.lstrip("-").isdecimal():
+            yield int(bare), "The number is right: write it without quotes."
+    elif isinstance(value, list) and len(value) == 1:
+        yield value[0], "The value is right: return it alone, not in a list or an array."
