@@ -1,0 +1,82 @@
+"""Values and codes: encode, decode, and the list of all values in code order."""
+
+from __future__ import annotations
+
+from typing import Any, overload
+
+import numpy as np
+
+from ._arrays import read_integers
+from ._modular import Array, as_values, codes_of, extend, residues, wrap_int
+from .registry import get_format
+
+# 2**24 int32 values take 64 MiB; the next widths would fill a laptop's memory by accident.
+MAX_LISTED_BITS = 24
+
+
+@overload
+def encode(x: int, fmt: object) -> int: ...
+@overload
+def encode(x: object, fmt: object) -> Any: ...
+def encode(x: object, fmt: object) -> Any:
+    """Return the two's-complement code, 0 to 2**bits - 1, of each value; the inverse of `decode`.
+
+    A Python int gives a Python int; arrays, sequences and tensors keep their shape and come in
+    `fmt.code_dtype`. Raises OverflowError for a value out of range and TypeError for non-integers.
+    """
+    fmt = get_format(fmt)
+    source = read_integers(x, "encode")
+    offender = _first_outside(source.array, fmt.min, fmt.max)
+    if offender is not None:
+        value, place = offender
+        raise OverflowError(
+            f"encode: value {value}{place} does not fit {fmt}, which holds {fmt.min} to {fmt.max}; "
+            f"wrap(x, {fmt}) would reduce it to {wrap_int(value, fmt)}"
+        )
+    return source.restore(codes_of(residues(source.array), fmt).astype(fmt.code_dtype))
+
+
+@overload
+def decode(codes: int, fmt: object) -> int: ...
+@overload
+def decode(codes: object, fmt: object) -> Any: ...
+def decode(codes: object, fmt: object) -> Any:
+    """Return the value that each code, an integer from 0 to 2**bits - 1, stands for in `fmt`.
+
+    A Python int gives a Python int; arrays, sequences and tensors keep their shape and come in `fmt.dtype`.
+    Raises OverflowError for a code out of range and TypeError for non-integers.
+    """
+    fmt = get_format(fmt)
+    source = read_integers(codes, "decode")
+    offender = _first_outside(source.array, 0, fmt.count - 1)
+    if offender is not None:
+        code, place = offender
+        raise OverflowError(
+            f"decode: code {code}{place} is not a code of {fmt}, which has {fmt.bits} bits: "
+            f"0 to {fmt.count - 1}; encode(x, {fmt}) turns values into codes"
+        )
+    return source.restore(as_values(extend(residues(source.array), fmt), fmt))
+
+
+def values(fmt: object) -> Array:
+    """Return all 2**bits values of `fmt` in code order, as a 1-D array in `fmt.dtype`.
+
+    Raises ValueError above 24 bits.
+    """
+    fmt = get_format(fmt)
+    if fmt.bits > MAX_LISTED_BITS:
+        raise ValueError(
+            f"values: {fmt} has {fmt.count} values, too many to list (the limit is {MAX_LISTED_BITS} bits); "
+            f"{fmt}.min and {fmt}.max give its range"
+        )
+    return as_values(extend(np.arange(fmt.count, dtype=np.uint64), fmt), fmt)
+
+
+def _first_outside(array: Array, low: int, high: int) -> tuple[int, str] | None:
+    """Return the first element outside low to high and the words that say where it stands, if any."""
+    outside = np.asarray(np.less(array, low) | np.greater(array, high))
+    if not outside.any():
+        return None
+    index = np.unravel_index(int(outside.argmax()), array.shape)
+    place = f" at index {', '.join(map(str, index))}" if index else ""
+    return int(array[index]), place

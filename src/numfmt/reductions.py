@@ -1,0 +1,53 @@
+"""Sums of many terms in registers of a chosen format."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from ._arrays import read_integers
+from ._modular import Array, as_values, codes_of, extend, residues, wrap_int
+from .formats import INT32
+from .registry import get_format
+
+
+def dot(a: object, b: object, multiply: object = None, accumulate: object = INT32) -> int:
+    """Return the dot product of two 1-D integer inputs of equal length, as a Python int.
+
+    Each product wraps into the format `multiply` (None: it stays exact), and the running sum, from left to
+    right, wraps into `accumulate` (None: it stays exact). Raises TypeError for non-integers, and ValueError
+    for inputs that aren't 1-D or differ in length.
+    """
+    multiply = None if multiply is None else get_format(multiply)
+    accumulate = None if accumulate is None else get_format(accumulate)
+    left, right = _read_vector(a, "a"), _read_vector(b, "b")
+    if left.size != right.size:
+        raise ValueError(f"dot: a has {left.size} elements and b has {right.size}; they must have equally many")
+    # Wrapping respects + and *, so one wrap of the whole sum equals a wrap after every step.
+    if multiply is None and accumulate is None:
+        return _exact_dot(left, right)
+    products = np.multiply(residues(left), residues(right))
+    if multiply is not None:
+        products = extend(codes_of(products, multiply), multiply)
+        if accumulate is None:
+            terms = as_values(products, multiply)
+            return _exact_dot(terms, np.ones_like(terms))
+    assert accumulate is not None
+    return wrap_int(int(np.add.reduce(products)), accumulate)
+
+
+def _read_vector(x: object, name: str) -> Array:
+    array = read_integers(x, f"dot, argument {name}").array
+    if array.ndim != 1:
+        raise ValueError(f"dot: {name} must be 1-D, got shape {array.shape}; pass one row, or x.ravel()")
+    return array
+
+
+def _exact_dot(left: Array, right: Array) -> int:
+    if left.size == 0:
+        return 0
+    largest = max(abs(int(left.min())), int(left.max())) * max(abs(int(right.min())), int(right.max()))
+    if left.size * largest < 2**63:
+        return int(np.dot(left.astype(np.int64), right.astype(np.int64)))
+    return sum(map(operator.mul, left.tolist(), right.tolist()))
