@@ -1,0 +1,117 @@
+"""Student versions of master notebooks, made by nbgrader's own GenerateAssignment."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from nbgrader.converters import GenerateAssignment
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+
+from autograder.course import CHECKS, Course
+from autograder.errors import CourseError
+from autograder.releasing.database import prepare_gradebook
+from autograder.releasing.masters import check_master
+from autograder.releasing.settings import nbgrader_settings
+
+SHIPPED = (CHECKS, "*.npy", "*.png", "*.svg", "*.csv", "*.txt")
+"""What ships beside the notebook itself."""
+
+KEPT_BACK = (".*", "__pycache__", "*.md", "*.toml", "*.py", "*~")
+"""What never ships; anything that is in neither list is an error, so nothing is left out by accident."""
+
+
+def generate(course: Course, section: str, destination: Path) -> None:
+    """Write the student version of the section and its shipped files to `destination`/`section`; no database."""
+    check_master(course, section)
+    with _converted(course, section, database=None) as made:
+        shutil.copytree(made, destination / section)
+
+
+def register(course: Course, section: str) -> None:
+    """Write the section's cells into the course's gradebook, as `nbgrader generate_assignment` does."""
+    check_master(course, section)
+    prepare_gradebook(course.database)
+    with _converted(course, section, database=course.database):
+        pass
+
+
+@contextmanager
+def _converted(course: Course, section: str, database: Path | None) -> Iterator[Path]:
+    # nbgrader puts paths into globs and regular expressions unescaped; a scratch folder has a harmless name.
+    with TemporaryDirectory(prefix="autograder-release-") as name:
+        scratch = Path(name).resolve()
+        _copy_master(course, section, scratch / "source" / section)
+        errors = _Errors()
+        try:
+            _converter(scratch, section, database, errors.logger).start()
+        except NbGraderException as error:
+            problem = f"nbgrader refuses {course.master_path(section)}: {errors.reason() or error}"
+            raise CourseError(problem, _cure(problem)) from error
+        yield scratch / "release" / section
+
+
+def _copy_master(course: Course, section: str, to: Path) -> None:
+    folder = course.master_path(section).parent
+    to.mkdir(parents=True)
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        if path.is_dir() or any(fnmatch(part, pattern) for part in inside.parts for pattern in KEPT_BACK):
+            continue
+        if inside != Path(f"{section}.ipynb") and not any(fnmatch(path.name, pattern) for pattern in SHIPPED):
+            raise CourseError(
+                f"{path} is neither the section's notebook nor of a kind that ships ({', '.join(SHIPPED)}).",
+                "Move it out of the section's folder, or save it as one of these kinds.",
+            )
+        (to / inside).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, to / inside)
+
+
+def _converter(root: Path, section: str, database: Path | None, log: logging.Logger) -> GenerateAssignment:
+    config = nbgrader_settings()
+    place = {"root": str(root), "source_directory": "source", "release_directory": "release"}
+    config.merge(Config(CourseDirectory={**place, "assignment_id": section}))
+    if database is None:
+        config.merge(Config(SaveCells={"enabled": False}, GenerateAssignment={"no_database": True}))
+    else:
+        config.merge(Config(CourseDirectory={"db_url": f"sqlite:///{database}"}))
+    folders = CourseDirectory(config=config, log=log)
+    return GenerateAssignment(coursedir=folders, config=config, log=log)
+
+
+class _Errors(logging.Handler):
+    """Keeps nbgrader's error messages to itself: it logs the reason of a failure, then raises without it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.messages: list[str] = []
+        self.logger = logging.Logger("nbgrader", logging.ERROR)
+        self.logger.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+    def reason(self) -> str:
+        """Return the last line of the first traceback, without the exception's module: what really went wrong."""
+        for message in self.messages:
+            if message.startswith("Traceback"):
+                return re.sub(r"^[\w.]+\.", "", message.strip().splitlines()[-1])
+        return self.messages[0].splitlines()[0] if self.messages else ""
+
+
+def _cure(problem: str) -> str:
+    if "Duplicate grade id" in problem:
+        return "Give each cell a grade_id of its own (View > Right Sidebar > Create Assignment, or the metadata)."
+    if "submissions associated" in problem:
+        return "Students have handed this section in: keep its grade_ids as they were, or start a new gradebook."
+    if "database" in problem:
+        return "Back the gradebook up, then run `nbgrader db upgrade` in the course folder."
+    return "Open the master in JupyterLab with nbgrader's Create Assignment panel and correct that cell."
