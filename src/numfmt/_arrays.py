@@ -7,12 +7,15 @@ can only be a tensor if its owner has imported torch already.
 from __future__ import annotations
 
 import operator
+import reprlib
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 _TORCH_INTEGERS = ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")
 
@@ -25,8 +28,8 @@ class Integers:
     if some value needs more than 64 bits. `restore` takes an array of that shape.
     """
 
-    array: np.ndarray[Any, np.dtype[Any]]
-    restore: Callable[[np.ndarray[Any, np.dtype[Any]]], Any]
+    array: Array
+    restore: Callable[[Array], Any]
 
 
 def torch_if_loaded() -> Any | None:
@@ -56,14 +59,14 @@ def read_integers(x: object, what: str) -> Integers:
 
 def _read_tensor(x: Any, what: str, torch: Any) -> Integers:
     if str(x.dtype).removeprefix("torch.") not in _TORCH_INTEGERS:
-        raise _not_integers(what, f"a tensor of {x.dtype}")
+        raise _not_integers(what, str(x.dtype), f"a tensor of {x.dtype}")
     if x.layout is not torch.strided:
         raise TypeError(f"{what}: expected a dense tensor, got layout {x.layout}; call .to_dense() first")
     array = x.detach().cpu().numpy()
     return Integers(_native(array, what), lambda result: torch.from_numpy(result).to(x.device))
 
 
-def _native(array: np.ndarray[Any, np.dtype[Any]], what: str) -> np.ndarray[Any, np.dtype[Any]]:
+def _native(array: Array, what: str) -> Array:
     """Return the integers of `array` in a dtype of this machine's byte order, exactly."""
     dtype = array.dtype
     if dtype.kind in "iu":
@@ -74,10 +77,10 @@ def _native(array: np.ndarray[Any, np.dtype[Any]], what: str) -> np.ndarray[Any,
         return _narrow([_index(element, what) for element in array.ravel()], array.shape)
     if dtype.type.__module__ == "ml_dtypes" and dtype.name.startswith(("int", "uint")):
         return array.astype(np.int8)
-    raise _not_integers(what, f"dtype {dtype.name}")
+    raise _not_integers(what, dtype.name, f"dtype {dtype.name}")
 
 
-def _as_objects(x: list[Any] | tuple[Any, ...] | range, what: str) -> np.ndarray[Any, np.dtype[Any]]:
+def _as_objects(x: list[Any] | tuple[Any, ...] | range, what: str) -> Array:
     # Only dtype object keeps every int: np.asarray([2**63, -1]) is a float64 array.
     try:
         array = np.array(x, dtype=object)
@@ -88,7 +91,7 @@ def _as_objects(x: list[Any] | tuple[Any, ...] | range, what: str) -> np.ndarray
     return array
 
 
-def _narrow(integers: list[int], shape: tuple[int, ...]) -> np.ndarray[Any, np.dtype[Any]]:
+def _narrow(integers: list[int], shape: tuple[int, ...]) -> Array:
     """Store Python ints as int64, as uint64, or, where neither holds them all, as Python ints."""
     low, high = (min(integers), max(integers)) if integers else (0, 0)
     if low >= -(2**63) and high < 2**63:
@@ -106,26 +109,27 @@ def _index(element: Any, what: str) -> int:
     try:
         return operator.index(element)
     except TypeError:
-        raise _not_integers(what, f"{type(element).__name__} {element!r}") from None
+        kind = type(element).__name__
+        raise _not_integers(what, kind, f"{kind} {reprlib.repr(element)}") from None
 
 
-def _not_integers(what: str, got: str) -> TypeError:
-    if "str" in got:
+def _not_integers(what: str, kind: str, got: str) -> TypeError:
+    if "str" in kind:
         cure = "read digits with int(text), or a bit string with from_bits(text)"
-    elif "float" in got:
+    elif "float" in kind:
         cure = "round it first, for example with np.rint(x).astype(np.int64), or int(round(x)) for one number"
     else:
         cure = "pass Python ints or an array or tensor of an integer dtype"
     return TypeError(f"{what}: expected integers, got {got}; {cure}")
 
 
-def _to_python(result: np.ndarray[Any, np.dtype[Any]]) -> Any:
+def _to_python(result: Array) -> Any:
     return result.item()
 
 
-def _to_numpy_scalar(result: np.ndarray[Any, np.dtype[Any]]) -> Any:
+def _to_numpy_scalar(result: Array) -> Any:
     return result[()]
 
 
-def _as_it_is(result: np.ndarray[Any, np.dtype[Any]]) -> Any:
+def _as_it_is(result: Array) -> Any:
     return result

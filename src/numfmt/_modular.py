@@ -6,13 +6,10 @@ wrapped value in each of them.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ._arrays import Array
 from .formats import IntFormat
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 _LOW_64 = 2**64 - 1
 

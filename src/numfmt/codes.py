@@ -6,8 +6,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from ._arrays import read_integers
-from ._modular import Array, as_values, codes_of, extend, residues, wrap_int
+from ._arrays import Array, read_integers
+from ._modular import as_values, codes_of, extend, residues, wrap_int
 from .registry import get_format
 
 # 2**24 int32 values take 64 MiB; the next widths would fill a laptop's memory by accident.

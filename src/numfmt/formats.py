@@ -22,12 +22,9 @@ class IntFormat:
     signed: bool = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.bits, bool) or not hasattr(self.bits, "__index__"):
-            raise TypeError(f"bits must be an integer, got {type(self.bits).__name__} {self.bits!r}")
+        object.__setattr__(self, "bits", _width(self.bits))
         if not isinstance(self.signed, bool):
             raise TypeError(f"signed must be True or False, got {type(self.signed).__name__} {self.signed!r}")
-        # A NumPy width would overflow in 2**bits; a Python int does not.
-        object.__setattr__(self, "bits", operator.index(self.bits))
         if not 1 <= self.bits <= MAX_BITS:
             raise ValueError(f"bits must lie in 1 to {MAX_BITS}, got {self.bits}")
 
@@ -77,12 +74,12 @@ class IntFormat:
     def _storage_bits(self) -> int:
         return max(8, 1 << (self.bits - 1).bit_length())
 
-    def __contains__(self, value: object) -> bool:
+    def __contains__(self, value: Any) -> bool:
         """Tell whether one integer is a value of the format; TypeError for anything but one integer."""
         if isinstance(value, np.bool_):
             value = bool(value)
         try:
-            return self.min <= operator.index(value) <= self.max  # type: ignore[arg-type]
+            return self.min <= operator.index(value) <= self.max
         except TypeError:
             raise TypeError(
                 f"`in {self}` asks about one integer, got {type(value).__name__} {value!r}; "
@@ -98,6 +95,16 @@ class IntFormat:
         head = "".join(f"<th>{title}</th>" for title in cells)
         body = "".join(f"<td>{cell}</td>" for cell in cells.values())
         return f"<table><thead><tr>{head}</tr></thead><tbody><tr>{body}</tr></tbody></table>"
+
+
+def _width(bits: Any) -> int:
+    """Return `bits` as a Python int, since a NumPy one would overflow in 2**bits."""
+    try:
+        if not isinstance(bits, bool):
+            return operator.index(bits)
+    except TypeError:
+        pass
+    raise TypeError(f"bits must be an integer, got {type(bits).__name__} {bits!r}")
 
 
 INT2 = IntFormat(2)

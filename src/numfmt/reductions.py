@@ -6,8 +6,8 @@ import operator
 
 import numpy as np
 
-from ._arrays import read_integers
-from ._modular import Array, as_values, codes_of, extend, residues, wrap_int
+from ._arrays import Array, read_integers
+from ._modular import as_values, codes_of, extend, residues, wrap_int
 from .formats import INT32
 from .registry import get_format
 
@@ -24,17 +24,15 @@ def dot(a: object, b: object, multiply: object = None, accumulate: object = INT3
     left, right = _read_vector(a, "a"), _read_vector(b, "b")
     if left.size != right.size:
         raise ValueError(f"dot: a has {left.size} elements and b has {right.size}; they must have equally many")
-    # Wrapping respects + and *, so one wrap of the whole sum equals a wrap after every step.
-    if multiply is None and accumulate is None:
-        return _exact_dot(left, right)
-    products = np.multiply(residues(left), residues(right))
     if multiply is not None:
-        products = extend(codes_of(products, multiply), multiply)
-        if accumulate is None:
-            terms = as_values(products, multiply)
-            return _exact_dot(terms, np.ones_like(terms))
-    assert accumulate is not None
-    return wrap_int(int(np.add.reduce(products)), accumulate)
+        products = codes_of(np.multiply(residues(left), residues(right)), multiply)
+        left = as_values(extend(products, multiply), multiply)
+        right = np.ones_like(left)
+    if accumulate is None:
+        return _exact_dot(left, right)
+    # Wrapping respects + and *, so one wrap of the whole sum equals a wrap after every step.
+    total = np.add.reduce(np.multiply(residues(left), residues(right)))
+    return wrap_int(int(total), accumulate)
 
 
 def _read_vector(x: object, name: str) -> Array:
@@ -45,9 +43,11 @@ def _read_vector(x: object, name: str) -> Array:
 
 
 def _exact_dot(left: Array, right: Array) -> int:
-    if left.size == 0:
-        return 0
-    largest = max(abs(int(left.min())), int(left.max())) * max(abs(int(right.min())), int(right.max()))
-    if left.size * largest < 2**63:
+    if left.size * _largest(left) * _largest(right) < 2**63:
         return int(np.dot(left.astype(np.int64), right.astype(np.int64)))
     return sum(map(operator.mul, left.tolist(), right.tolist()))
+
+
+def _largest(vector: Array) -> int:
+    """Return the largest magnitude in `vector`, but at least 1, so that a product bounds both factors."""
+    return max(1, abs(int(vector.min())), abs(int(vector.max()))) if vector.size else 1

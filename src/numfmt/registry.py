@@ -37,13 +37,16 @@ def _name_of(spec: object) -> str:
     if isinstance(spec, np.dtype):
         return spec.name
     if isinstance(spec, type) and issubclass(spec, np.generic):
-        return np.dtype(spec).name
+        try:
+            return np.dtype(spec).name
+        except TypeError:  # an abstract type, such as np.integer
+            return spec.__name__
     torch = torch_if_loaded()
     if torch is not None and isinstance(spec, torch.dtype):
         return str(spec).removeprefix("torch.")
     raise TypeError(
         f"expected a format, a name such as 'int8', or a NumPy, ml_dtypes or torch dtype, "
-        f"got {spec.__name__ if isinstance(spec, type) else type(spec).__name__} {spec!r}"
+        f"got {type(spec).__name__} {spec!r}"
     )
 
 
