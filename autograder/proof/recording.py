@@ -25,16 +25,15 @@ from autograder.proof.catalogue import read_catalogue
 from autograder.proof.exercises import Exercise, find_exercises, split_tests
 
 Recorded = dict[str, dict[str, list[Any]]]
-"""From grade_id to {"": outcomes of the reference, NAME: outcomes of the wrong answer NAME}."""
+"""From grade_id to {"": cases of the reference, NAME: cases of the wrong answer NAME}; a case is [label, outcome]."""
 
 
 def record(folder: Path, master: NotebookNode) -> Recorded:
     """Record the outcomes of a master's checks in a separate process that runs in the section's `folder`."""
     environment = os.environ | {"MPLBACKEND": "Agg"}
     command = [sys.executable, "-m", "autograder.proof.recording", str(folder)]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, input=nbformat.writes(master), capture_output=True, text=True
-    )
+    source = nbformat.writes(master)
+    done = subprocess.run(command, cwd=folder, env=environment, input=source, capture_output=True, text=True)
     if done.returncode:
         problem = done.stderr.strip().splitlines()
         raise CourseError(
@@ -79,7 +78,7 @@ def _outcomes(exercise: Exercise, tests: NotebookNode, namespace: dict[str, Any]
     def recorder(name: str, answer: object, *, inputs: Any = None) -> None:
         if name != exercise.grade_id:
             raise ValueError(f"the test cell '{exercise.grade_id}' checks '{name}': the two names must agree")
-        seen.append([case.outcome for case in checks.cases(name, answer, inputs)])
+        seen.append([[case.label, case.outcome] for case in checks.cases(name, answer, inputs)])
 
     scratch = dict(namespace)
     exec(compile(answer, f"<answer to {exercise.grade_id}>", "exec"), scratch)

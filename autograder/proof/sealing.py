@@ -25,12 +25,14 @@ def seal(section: str, recorded: Recorded, catalogue: Mapping[str, Entry]) -> di
 def _seal_exercise(salt: str, outcomes: Mapping[str, list[Any]], entry: Entry) -> dict[str, Any]:
     right = outcomes[""]
     _tell_apart(salt, outcomes)
-    rows: list[dict[str, Any]] = [{"right": stretch(outcome, salt)[0], "wrong": {}} for outcome in right]
+    rows: list[dict[str, Any]] = [
+        {"label": label, "right": stretch(outcome, salt)[0], "wrong": {}} for label, outcome in right
+    ]
     for wrong in entry.wrong:
         differing = [i for i, outcome in enumerate(outcomes[wrong.name]) if not _same(outcome, right[i])]
         mistake = {"name": wrong.name, "hint": wrong.hint, "shows": len(differing)}
         for i in differing:
-            name, key = stretch(outcomes[wrong.name][i], salt)
+            name, key = stretch(outcomes[wrong.name][i][1], salt)
             rows[i]["wrong"].setdefault(name, []).append(lock(mistake, key))
     return {"salt": salt, "cases": rows}
 

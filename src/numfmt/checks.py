@@ -83,10 +83,14 @@ def check(exercise: str, answer: object, *, inputs: Inputs | dict[str, Inputs] |
     """
     sealed = _load(exercise)
     found = cases(exercise, answer, inputs)
-    if len(found) != len(sealed["cases"]):
+    expected = [rows["label"] for rows in sealed["cases"]]
+    missing = [label for label in expected if label not in {case.label for case in found}]
+    if missing or len(found) != len(expected):
+        if isinstance(answer, dict) and missing:
+            raise CheckFailed(f"Your answer to {exercise} lacks: {', '.join(missing)}.")
         raise ValueError(
-            f"{DATA} knows {len(sealed['cases'])} cases of {exercise!r}, this cell has {len(found)}: the file is "
-            "from another version of the notebook. Take both from the same bundle."
+            f"{DATA} and this cell check {exercise!r} in different ways: they come from different versions of the "
+            "notebook. Take both from the same bundle."
         )
     wrong = [
         (case, rows)
