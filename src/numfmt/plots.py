@@ -46,6 +46,8 @@ def number_wheel(fmt: IntFormat) -> Figure:
     if fmt.bits > 5 or not fmt.signed:
         raise ValueError(f"a wheel shows signed formats of at most 5 bits, not {fmt.name}")
     figure, axes = plt.subplots(figsize=(5.6, 5.6))
+    around = np.linspace(0, 2 * np.pi, 200)
+    axes.plot(np.cos(around), np.sin(around), color="#D0D0D0", linewidth=1, zorder=0)
     for code in range(fmt.count):
         value = code if code <= fmt.max else code - fmt.count
         turn = np.pi / 2 - 2 * np.pi * code / fmt.count
@@ -81,7 +83,7 @@ def wrap_sawtooth(fmt: IntFormat, reach: int) -> Figure:
         axes.plot(true[piece], stored[piece], color=BLUE if start == 0 else VERMILLION, linewidth=2.4)
     axes.axvspan(fmt.min, fmt.max, color=BLUE, alpha=0.08)
     axes.text(0, fmt.max + reach * 0.13, f"in range: {fmt.min} … {fmt.max}", color=BLUE, ha="center", fontsize=11)
-    axes.set(xlabel="true result", ylabel=f"what {fmt.name} stores", ylim=(-reach * 1.05, reach * 1.05))
+    axes.set(xlabel="true result", ylabel=f"what {fmt.alias} stores", ylim=(-reach * 1.05, reach * 1.05))
     axes.set_xticks([-reach, fmt.min, 0, fmt.max, reach])
     axes.set_yticks([fmt.min, 0, fmt.max])
     _bare(axes)
@@ -93,10 +95,10 @@ def running_sums(exact: np.ndarray[Any, Any], wrapped: np.ndarray[Any, Any], fmt
     figure, axes = plt.subplots(figsize=(8, 4.2))
     steps = np.arange(1, len(exact) + 1)
     axes.axhspan(fmt.min, fmt.max, color=BLUE, alpha=0.12)
-    axes.plot(steps, wrapped, ",", color=VERMILLION)
+    axes.plot(steps, wrapped, ".", color=VERMILLION, markersize=1.8)
     axes.plot(steps, exact, color=BLUE, linewidth=1.6)
     axes.text(steps[-1], exact[-1], " exact", color=BLUE, va="center", fontsize=11)
-    axes.text(steps[-1], wrapped[-1], f" {fmt.name}", color=VERMILLION, va="center", fontsize=11)
+    axes.text(steps[-1], wrapped[-1], f" {fmt.alias}", color=VERMILLION, va="center", fontsize=11)
     axes.set(xlabel="products added so far", ylabel="running sum", xlim=(0, len(exact)))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     _bare(axes)

@@ -1,0 +1,223 @@
+"""The check below an exercise: what a student sees for a right, a wrong and a broken answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.proof.catalogue import Entry, WrongAnswer
+from autograder.proof.sealing import seal
+from numfmt.checks import CheckFailed, cases, check
+
+SQUARES = [(2,), (3,), (-4,)]
+
+
+def square(x: int) -> int:
+    return x * x
+
+
+def doubled(x: int) -> int:
+    return 2 * x
+
+
+def signed_square(x: int) -> int:
+    return x * abs(x)
+
+
+def picky(x: int) -> int:
+    if x < 0:
+        raise ValueError("negative")
+    return x * x
+
+
+def recorded(grade_id: str, answer: object, inputs: Any = None) -> list[list[Any]]:
+    return [[case.label, case.outcome] for case in cases(grade_id, answer, inputs)]
+
+
+@pytest.fixture(autouse=True)
+def section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder whose checks.json knows three exercises."""
+    wrong = (
+        WrongAnswer("doubles", "You doubled; squaring multiplies a number by itself.", ""),
+        WrongAnswer("keeps_the_sign", "A square is never negative.", ""),
+        WrongAnswer("refuses_negatives", "Negative numbers have squares too.", ""),
+    )
+    square_cases = {
+        "": recorded("square", square, SQUARES),
+        "doubles": recorded("square", doubled, SQUARES),
+        "keeps_the_sign": recorded("square", signed_square, SQUARES),
+        "refuses_negatives": recorded("square", picky, SQUARES),
+    }
+    number = {"": recorded("number", 65_536), "one_less": recorded("number", 65_535)}
+    pair = {
+        "": recorded("pair", {"bits": "1011", "value": -5}),
+        "unsigned": recorded("pair", {"bits": "1011", "value": 11}),
+    }
+    data = seal(
+        "01_test",
+        {"square": square_cases, "number": number, "pair": pair},
+        {
+            "square": Entry(wrong),
+            "number": Entry((WrongAnswer("one_less", "Count from zero.", ""),)),
+            "pair": Entry((WrongAnswer("unsigned", "Subtract sixteen.", ""),)),
+        },
+    )
+    (tmp_path / "checks.json").write_text(json.dumps(data), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def complaint(*arguments: Any, **options: Any) -> str:
+    with pytest.raises(CheckFailed) as caught:
+        check(*arguments, **options)
+    return str(caught.value)
+
+
+def test_a_right_answer_prints_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    check("square", square, inputs=SQUARES)
+    check("number", 65_536)
+    assert capsys.readouterr().out == "✓ square: all 3 cases right.\n✓ number: right.\n"
+
+
+@pytest.mark.parametrize("value", [np.int32(65_536), np.array(65_536), np.uint64(65_536)])
+def test_numpy_numbers_are_numbers(value: object) -> None:
+    check("number", value)
+
+
+@pytest.mark.parametrize(
+    ("function", "hint"),
+    [
+        (doubled, "You doubled"),
+        (signed_square, "never negative"),
+        (picky, "Negative numbers have squares too"),
+        (lambda x: [doubled, signed_square][x < 0](x), "never negative"),
+    ],
+)
+def test_a_named_mistake_gets_its_own_hint(function: Any, hint: str) -> None:
+    assert hint in complaint("square", function, inputs=SQUARES)
+
+
+def test_the_mistake_is_named_on_the_exception() -> None:
+    with pytest.raises(CheckFailed) as caught:
+        check("square", doubled, inputs=SQUARES)
+    assert caught.value.misconception == "doubles"
+
+
+def test_the_message_shows_the_case_and_what_came_out() -> None:
+    assert complaint("square", doubled, inputs=SQUARES).startswith("square(3) gave 6.")
+
+
+def test_an_unknown_mistake_says_how_far_it_is_right() -> None:
+    text = complaint("square", lambda x: 4 if x == 2 else 1234, inputs=SQUARES)
+    assert "square(3) gave 1234" in text and "1 of 3 cases are right" in text
+
+
+def test_a_mistake_that_explains_little_isnt_blamed() -> None:
+    text = complaint("square", lambda x: 6 if x == 3 else 1000 + x, inputs=SQUARES)
+    assert "doubled" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "remark"),
+    [
+        (65_536.0, "float"),
+        ("65536", "without quotes"),
+        ("65_536", "without quotes"),
+        ([65_536], "not in a list"),
+        (np.array([65_536]), "not in a list"),
+    ],
+)
+def test_right_but_for_the_type(value: object, remark: str) -> None:
+    assert remark in complaint("number", value)
+
+
+@pytest.mark.parametrize("bits", ["0b1011", "10 11", " 1011"])
+def test_bits_may_be_told_apart_from_their_spelling(bits: str) -> None:
+    assert "leave out" in complaint("pair", {"bits": bits, "value": -5})
+
+
+def test_digits_without_quotes() -> None:
+    assert "in quotes" in complaint("pair", {"bits": 1011, "value": -5})
+
+
+@pytest.mark.parametrize("untouched", [None, ...])
+def test_untouched_answers_are_not_called_wrong(untouched: object) -> None:
+    assert "Not answered yet" in complaint("number", untouched)
+    assert "Not answered yet" in complaint("square", lambda x: None, inputs=SQUARES)
+
+
+def test_each_entry_of_a_dict_is_checked_by_name() -> None:
+    text = complaint("pair", {"bits": "1011", "value": 11})
+    assert text.startswith("value is 11.") and "Subtract sixteen" in text
+    assert "lacks: bits" in complaint("pair", {"value": -5})
+
+
+def test_an_unexpected_error_is_the_students_own_traceback() -> None:
+    with pytest.raises(ZeroDivisionError) as caught:
+        check("square", lambda x: x // 0, inputs=SQUARES)
+    assert "square(2)" in caught.value.__notes__[0]
+
+
+def test_something_that_is_no_function_or_no_data_is_said_plainly() -> None:
+    assert "should be a function" in complaint("square", 4, inputs=SQUARES)
+    assert "plain data" in complaint("number", object())
+    assert "plain data" in complaint("square", lambda x: iter([x]), inputs=SQUARES)
+
+
+def test_a_function_that_changes_its_input_spoils_nothing() -> None:
+    inputs = [([3, 1],)]
+
+    def drain(items: list[int]) -> int:
+        return sum(items.pop() for _ in range(2))
+
+    first = cases("drain", drain, inputs)
+    assert cases("drain", drain, inputs) == first and inputs == [([3, 1],)]
+
+
+def test_a_failed_check_shows_no_frames_in_ipython() -> None:
+    with pytest.raises(CheckFailed) as caught:
+        check("number", 1)
+    assert caught.value._render_traceback_() == [f"✗ {caught.value}"]
+
+
+@pytest.mark.parametrize(
+    ("content", "error", "words"),
+    [
+        (None, FileNotFoundError, "own folder"),
+        ("{", ValueError, "fresh copy"),
+        ('{"exercises": {"other": {}}}', ValueError, "it has: other"),
+    ],
+)
+def test_missing_or_damaged_data_is_not_the_students_fault(
+    section: Path, content: str | None, error: type[Exception], words: str
+) -> None:
+    (section / "checks.json").unlink()
+    if content is not None:
+        (section / "checks.json").write_text(content)
+    with pytest.raises(error, match=words):
+        check("number", 65_536)
+
+
+def test_data_of_another_version_is_noticed() -> None:
+    with pytest.raises(ValueError, match="different versions"):
+        check("square", square, inputs=SQUARES[:2])
+
+
+def test_the_data_holds_neither_answers_nor_hints_in_clear(section: Path) -> None:
+    text = (section / "checks.json").read_text()
+    for secret in ("65536", "65535", "1011", "doubled", "Count from zero", "keeps_the_sign"):
+        assert secret not in text
+
+
+def test_a_hint_opens_only_with_its_own_wrong_answer(section: Path) -> None:
+    from numfmt.sealed import stretch, unlock
+
+    rows = json.loads((section / "checks.json").read_text())["exercises"]["number"]
+    [locked] = next(iter(rows["cases"][0]["wrong"].values()))
+    assert unlock(locked, stretch(65_535, rows["salt"])[1])["hint"] == "Count from zero."
+    with pytest.raises(ValueError):
+        unlock(locked, stretch(65_536, rows["salt"])[1])
