@@ -24,12 +24,14 @@ _TORCH_INTEGERS = ("bool", "uint8", "int8", "uint16", "int16", "uint32", "int32"
 class Integers:
     """Integers as read from a caller: `array` holds them, `restore` turns a result into the caller's kind.
 
-    `array` has the caller's shape and a native dtype from int8 to uint64, or dtype object with Python ints
-    if some value needs more than 64 bits. `restore` takes an array of that shape.
+    `array` has the caller's shape and a dtype from int8 to uint64 in either byte order, or dtype object with
+    Python ints if some value needs more than 64 bits. `restore` takes an array of that shape. `single` tells
+    one number (of Python or NumPy) from an array without axes.
     """
 
     array: Array
     restore: Callable[[Array], Any]
+    single: bool = False
 
 
 def torch_if_loaded() -> Any | None:
@@ -44,17 +46,17 @@ def read_integers(x: object, what: str) -> Integers:
     ragged sequence.
     """
     if isinstance(x, int):
-        return Integers(_narrow([int(x)], ()), _to_python)
+        return Integers(_narrow([int(x)], ()), _to_python, single=True)
     torch = torch_if_loaded()
     if torch is not None and isinstance(x, torch.Tensor):
         return _read_tensor(x, what, torch)
     if isinstance(x, np.generic):
-        return Integers(_native(np.asarray(x), what), _to_numpy_scalar)
+        return Integers(_as_integers(np.asarray(x), what), _to_numpy_scalar, single=True)
     if isinstance(x, list | tuple | range):
-        return Integers(_native(_as_objects(x, what), what), _as_it_is)
+        return Integers(_as_integers(_as_objects(x, what), what), _as_it_is)
     if isinstance(x, np.ndarray) or hasattr(x, "__array__"):
-        return Integers(_native(np.asarray(x), what), _as_it_is)
-    return Integers(_narrow([_index(x, what)], ()), _to_python)
+        return Integers(_as_integers(np.asarray(x), what), _as_it_is)
+    return Integers(_narrow([_index(x, what)], ()), _to_python, single=True)
 
 
 def _read_tensor(x: Any, what: str, torch: Any) -> Integers:
@@ -63,14 +65,14 @@ def _read_tensor(x: Any, what: str, torch: Any) -> Integers:
     if x.layout is not torch.strided:
         raise TypeError(f"{what}: expected a dense tensor, got layout {x.layout}; call .to_dense() first")
     array = x.detach().cpu().numpy()
-    return Integers(_native(array, what), lambda result: torch.from_numpy(result).to(x.device))
+    return Integers(_as_integers(array, what), lambda result: torch.from_numpy(result).to(x.device))
 
 
-def _native(array: Array, what: str) -> Array:
-    """Return the integers of `array` in a dtype of this machine's byte order, exactly."""
+def _as_integers(array: Array, what: str) -> Array:
+    """Return the integers of `array`, exactly, in a dtype that `Integers.array` may have."""
     dtype = array.dtype
     if dtype.kind in "iu":
-        return array.astype(dtype.newbyteorder("="), copy=False)
+        return array
     if dtype.kind == "b":
         return array.astype(np.uint8)
     if dtype.kind == "O":

@@ -6,7 +6,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from .codes import decode, encode
+from ._arrays import read_integers
+from .codes import codes_in_range, decode
 from .formats import IntFormat
 from .registry import get_format
 
@@ -21,17 +22,15 @@ def to_bits(x: object, fmt: object, group: int | None = None) -> Any:
     """Return the bits of each value's code, highest first, with a space every `group` bits from the right.
 
     One number gives a str; arrays, sequences and tensors give a NumPy array of strings of the same shape.
-    Raises as `encode` does, and ValueError if `group` is below 1.
+    Raises as `encode` does, and ValueError if `group` is no int or below 1.
     """
     fmt = get_format(fmt)
-    if group is not None and group < 1:
-        raise ValueError(f"to_bits: group counts bits and must be at least 1, got {group}")
-    codes = encode(x, fmt)
-    if isinstance(codes, int | np.generic):
-        return _digits(int(codes), fmt.bits, group)
-    array = np.asarray(codes)
-    texts = [_digits(code, fmt.bits, group) for code in array.ravel().tolist()]
-    return np.array(texts, dtype=np.str_).reshape(array.shape)
+    if group is not None and not (isinstance(group, int) and group >= 1):
+        raise ValueError(f"to_bits: group counts bits, so it must be an int of at least 1, got {group!r}")
+    source = read_integers(x, "to_bits")
+    codes = codes_in_range(source.array, fmt, "to_bits")
+    texts = [_digits(code, fmt.bits, group) for code in codes.ravel().tolist()]
+    return texts[0] if source.single else np.array(texts, dtype=np.str_).reshape(codes.shape)
 
 
 @overload

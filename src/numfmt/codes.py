@@ -8,6 +8,7 @@ import numpy as np
 
 from ._arrays import Array, read_integers
 from ._modular import as_values, codes_of, extend, residues, wrap_int
+from .formats import IntFormat
 from .registry import get_format
 
 # 2**24 int32 values take 64 MiB; the next widths would fill a laptop's memory by accident.
@@ -26,14 +27,7 @@ def encode(x: object, fmt: object) -> Any:
     """
     fmt = get_format(fmt)
     source = read_integers(x, "encode")
-    offender = _first_outside(source.array, fmt.min, fmt.max)
-    if offender is not None:
-        value, place = offender
-        raise OverflowError(
-            f"encode: value {value}{place} does not fit {fmt}, which holds {fmt.min} to {fmt.max}; "
-            f"wrap(x, {fmt}) would reduce it to {wrap_int(value, fmt)}"
-        )
-    return source.restore(codes_of(residues(source.array), fmt).astype(fmt.code_dtype))
+    return source.restore(codes_in_range(source.array, fmt, "encode"))
 
 
 @overload
@@ -70,6 +64,18 @@ def values(fmt: object) -> Array:
             f"{fmt}.min and {fmt}.max give its range"
         )
     return as_values(extend(np.arange(fmt.count, dtype=np.uint64), fmt), fmt)
+
+
+def codes_in_range(array: Array, fmt: IntFormat, what: str) -> Array:
+    """Return the code of each value, in `fmt.code_dtype`; OverflowError, naming `what`, if one doesn't fit."""
+    offender = _first_outside(array, fmt.min, fmt.max)
+    if offender is not None:
+        value, place = offender
+        raise OverflowError(
+            f"{what}: value {value}{place} does not fit {fmt}, which holds {fmt.min} to {fmt.max}; "
+            f"wrap(x, {fmt}) would reduce it to {wrap_int(value, fmt)}"
+        )
+    return codes_of(residues(array), fmt).astype(fmt.code_dtype)
 
 
 def _first_outside(array: Array, low: int, high: int) -> tuple[int, str] | None:

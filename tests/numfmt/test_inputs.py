@@ -172,6 +172,20 @@ def test_tensors_of_any_layout(function: Function, x: torch.Tensor) -> None:
     assert result.tolist() == x.int().tolist()
 
 
+class Elsewhere(torch.Tensor):
+    """A tensor that says it lives on another device, as one on a GPU does."""
+
+    @property
+    def device(self) -> torch.device:
+        return torch.device("meta")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_tensors_go_back_to_their_device(function: Function) -> None:
+    x = torch.tensor([5, 7]).as_subclass(Elsewhere)
+    assert function(x, nf.INT8).device == torch.device("meta")
+
+
 @pytest.mark.parametrize("function", [*FUNCTIONS, nf.to_bits])
 @pytest.mark.parametrize(
     ("x", "message"),
@@ -202,7 +216,7 @@ def test_tensors_of_any_layout(function: Function, x: torch.Tensor) -> None:
     ],
 )  # fmt: skip
 def test_what_is_not_an_integer(function: Function, x: object, message: str) -> None:
-    with pytest.raises(TypeError, match=f"^(wrap|encode|decode): .*{message}"):
+    with pytest.raises(TypeError, match=f"^(wrap|encode|decode|to_bits): .*{message}"):
         function(x, nf.INT8)
 
 

@@ -59,7 +59,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     ("arguments", "message"),
     [
         ([], "the following arguments are required: COMMAND"),
-        (["tabel"], "invalid choice: 'tabel' (choose from"),
+        (["chart"], "invalid choice: 'chart' (choose from"),
         (["table", "--wide"], "unrecognized arguments: --wide"),
     ],
 )
