@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
+
+from numfmt._arrays import torch_if_loaded
 
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 """What an answer is reduced to: JSON's types, with integers of any size."""
@@ -29,7 +30,7 @@ def plain(value: object) -> Plain:
         return [plain(item) for item in value]
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
-    torch = sys.modules.get("torch")
+    torch = torch_if_loaded()
     if torch is not None and isinstance(value, torch.Tensor):
         return plain(value.detach().cpu().tolist())
     if isinstance(value, np.ndarray):
