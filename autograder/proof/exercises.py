@@ -47,7 +47,9 @@ def find_exercises(master: NotebookNode) -> tuple[Exercise, ...]:
 
 def split_tests(source: str) -> tuple[str, str]:
     """Split a test cell into its visible part and its hidden part (without the markers)."""
-    visible, hidden, inside = [], [], False
+    visible: list[str] = []
+    hidden: list[str] = []
+    inside = False
     for line in source.splitlines():
         if line.strip() == BEGIN_HIDDEN:
             inside = True

@@ -29,7 +29,7 @@ def show(figure: Figure, alt: str) -> None:
     plt.close(figure)
     encoded = base64.b64encode(picture.getvalue()).decode()
     image = f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{encoded}" style="max-width:100%">'
-    display({"text/html": image, "text/plain": alt}, raw=True)  # type: ignore[no-untyped-call]
+    display({"text/html": image, "text/plain": alt}, raw=True)
 
 
 def _bare(axes: Any) -> None:
@@ -60,7 +60,8 @@ def number_wheel(fmt: IntFormat) -> Figure:
             color=colour, fontsize=13, fontweight="bold",
         )  # fmt: skip
     seam = np.pi / 2 - 2 * np.pi * (fmt.max + 0.5) / fmt.count
-    axes.plot([0.35 * np.cos(seam), 1.32 * np.cos(seam)], [0.35 * np.sin(seam), 1.32 * np.sin(seam)], "--", color=GREY)
+    along = np.array([0.35, 1.32])
+    axes.plot(along * np.cos(seam), along * np.sin(seam), "--", color=GREY)
     axes.annotate(
         "", xy=(0.52 * np.cos(np.pi / 6), 0.52 * np.sin(np.pi / 6)), xytext=(0.0, 0.52),
         arrowprops={"arrowstyle": "->", "color": GREY, "connectionstyle": "arc3,rad=-0.3"},
