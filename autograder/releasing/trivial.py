@@ -44,7 +44,7 @@ def gives_nothing_away(line: str, *, is_answer: bool = True) -> bool:
     """Say whether a line is too plain to be a secret.
 
     With `is_answer`, an assignment such as `carry = 0` counts as plain only if it is indented: at the left margin it
-    may be the whole answer to an exercise. Without, calls of the student's function are plain, such as `code = encode(n)`.
+    may be the whole answer to an exercise. Without, calls of the student's function are plain too.
     """
     code = " ".join(line.replace("'", '"').split())
     if _ANYWHERE.fullmatch(code) or _only_keywords(code):
