@@ -8,7 +8,6 @@ from pathlib import Path
 from autograder.console import print_json, say, warn
 from autograder.course import Course
 from autograder.errors import ExitCode
-from autograder.releasing.release import release
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -22,12 +21,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(course: Course, options: argparse.Namespace) -> int:
     """Release, and say where the bundle is, or which answers leak from it."""
+    # nbgrader takes a second to import, which no other command and no --help should wait for.
+    from autograder.releasing.release import release
+
     bundle = options.to.resolve() if options.to else course.root / "release"
     result = release(course, course.select(options.sections), bundle, force=options.force)
     for leak in result.leaks:
         warn(str(leak))
     if result.leaks:
-        warn(f"Refused: {len(result.leaks)} leaks. {bundle} was left as it was.")
+        warn(f"Refused because of the leaks above ({len(result.leaks)}); {bundle} was left as it was.")
     if options.json:
         print_json(result.to_json())
     elif not result.leaks:
