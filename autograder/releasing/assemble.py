@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shutil
 import tomllib
@@ -47,6 +48,20 @@ class Project:
         """The licence, which goes with the library."""
         return self.root / "LICENSE"
 
+    @property
+    def pip_steps(self) -> Path:
+        """The set-up's program that knows where pip finds PyTorch's CPU build."""
+        return self.root / "tools" / "pip_steps.py"
+
+    def torch_index(self) -> str:
+        """Return the address of PyTorch's CPU builds, as the set-up has it in TORCH_CPU_INDEX."""
+        for node in ast.parse(self.pip_steps.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TORCH_CPU_INDEX":
+                return str(ast.literal_eval(node.value))
+        raise CourseError(
+            f"{self.pip_steps} doesn't say TORCH_CPU_INDEX.", "Put the address of its CPU builds there."
+        )
+
     def metadata(self) -> dict[str, Any]:
         """Return the [project] table of pyproject.toml."""
         table: dict[str, Any] = tomllib.loads((self.root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -54,7 +69,8 @@ class Project:
 
     def check(self) -> None:
         """Raise an error that names the first thing that is missing."""
-        for path in (self.root / "pyproject.toml", self.library / "__init__.py", self.licence, self.requirements):
+        library = self.library / "__init__.py"
+        for path in (self.root / "pyproject.toml", library, self.licence, self.requirements, self.pip_steps):
             if not path.is_file():
                 raise CourseError(
                     f"{path} doesn't exist, and the student bundle needs it.",
@@ -99,7 +115,9 @@ def _add_library(project: Project, to: Path) -> None:
 
 def _add_binder(project: Project, to: Path) -> None:
     to.mkdir()
-    shutil.copyfile(project.requirements, to / "requirements.txt")
+    # pip prefers the CPU build over the ordinary one of the same version, which on Linux has gigabytes of CUDA in it.
+    locked = project.requirements.read_text(encoding="utf-8")
+    (to / "requirements.txt").write_text(f"--extra-index-url {project.torch_index()}\n{locked}", encoding="utf-8")
     shutil.copyfile(TEXTS / "postBuild", to / "postBuild")
     (to / "postBuild").chmod(0o755)
     (to / "runtime.txt").write_text(f"{PYTHON_ON_BINDER}\n", encoding="utf-8")

@@ -34,7 +34,9 @@ class Leak:
 
 def find_leaks(bundle: Path, secrets: Iterable[Secret]) -> tuple[Leak, ...]:
     """Return every leak in the bundle: secrets, markers, stored outputs, and files that don't belong there."""
-    lines: dict[str, Secret | str] = {secret.squeezed: secret for secret in reversed(list(secrets))}
+    lines: dict[str, Secret | str] = {}
+    for secret in secrets:
+        lines.setdefault(secret.squeezed, secret)
     lines |= {squeeze(marker): marker for marker in MARKERS}
     finder = Finder(lines)
     leaks: list[Leak] = []

@@ -33,6 +33,8 @@ def mini_project(root: Path) -> Project:
     (root / "LICENSE").write_text("Do what you like, at your own risk.\n")
     (root / "binder").mkdir()
     (root / "binder" / "requirements.txt").write_text("numpy==2.4.6\n")
+    (root / "tools").mkdir()
+    (root / "tools" / "pip_steps.py").write_text('TORCH_CPU_INDEX = "https://torch.example/cpu"\n')
     return Project(root)
 
 

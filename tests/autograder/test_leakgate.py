@@ -255,7 +255,7 @@ PLACES: list[Any] = [
     pytest.param(append("README.md", SOLUTION), "README.md", None, id="readme"),
     pytest.param(append("numfmt/deep/inner.py", f"    {SOLUTION}\n"), "numfmt/deep/inner.py", "line 3", id="library"),
     pytest.param(
-        append("binder/requirements.txt", f"# {SOLUTION}"), "binder/requirements.txt", "line 2", id="binder"
+        append("binder/requirements.txt", f"# {SOLUTION}"), "binder/requirements.txt", "line 3", id="binder"
     ),
     pytest.param(
         notebook(lambda data: data["cells"][0].update(source=SOLUTION), "welcome.ipynb"),
