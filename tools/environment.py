@@ -108,7 +108,7 @@ class Environment:
     def install(self, step: Step) -> tuple[bool, str]:
         """Run one step; return whether it worked and what pip printed.
 
-        The mark left by a killed pip says that the environment is half changed; a pip that only failed undid its work.
+        A killed pip leaves a mark: the environment is half changed. A pip that only failed has undone its work.
         """
         say(step.says)
         self.busy.touch()

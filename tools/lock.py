@@ -57,7 +57,7 @@ def wanted_by(name: str, extras: frozenset[str]) -> Iterator[tuple[str, frozense
 
 
 def wanted_anywhere(extra: str) -> set[str]:
-    """Return the names of all packages that this project with the extra needs on some system, from installed metadata."""
+    """Return the names of all packages that the project with this extra needs on some system (installed metadata)."""
     todo = [(PROJECT, frozenset({extra}))]
     seen = set(todo)
     while todo:
@@ -77,9 +77,10 @@ def lock(extra: str, arguments: list[str]) -> None:
     scratch = ROOT / "build" / f"{extra}.lock"
     scratch.parent.mkdir(exist_ok=True)
     scratch.write_bytes(target.read_bytes() if target.exists() else b"")
-    command = [sys.executable, "-m", "piptools", "compile", "--quiet", "--extra", extra, "--output-file", str(scratch)]
-    command += ["--no-header", "--no-annotate", "--strip-extras", "--unsafe-package", "pip"]
-    command += ["--no-emit-index-url", "--no-emit-find-links", "--no-emit-trusted-host", "--no-emit-options"]
+    command = [sys.executable, "-m", "piptools", "compile", "--quiet", "--extra", extra]
+    command += ["--output-file", str(scratch), "--strip-extras", "--unsafe-package", "pip"]
+    command += ["--no-header", "--no-annotate", "--no-emit-options"]
+    command += ["--no-emit-index-url", "--no-emit-find-links", "--no-emit-trusted-host"]
     command += [] if extra == "dev" else ["--constraint", str(LOCKS["dev"])]
     subprocess.run([*command, *arguments, "pyproject.toml"], cwd=ROOT, check=True, stderr=subprocess.DEVNULL)
     pins = tidy(scratch.read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 @dataclass(frozen=True)
 class Step:
-    """One call of `pip install`: its arguments, the line to print before it, and whether the next step may stand in."""
+    """One call of `pip install`: the line to print first, its arguments, and whether the next step may stand in."""
 
     says: str
     arguments: tuple[str, ...]

@@ -1,0 +1,23 @@
+"""What all tests share: where notebooks are collected, and the browser."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tools.system_packages import CHROMIUM_MISSING, find_chromium, is_required
+
+# Notebooks under tests/ are data of tests; nbval is for the course's own.
+collect_ignore_glob = ["*.ipynb"]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Return the path of a Chromium that starts; without one skip, or fail in continuous integration."""
+    path = find_chromium()
+    if path:
+        return path
+    if is_required(os.environ):
+        pytest.fail(f"{CHROMIUM_MISSING} (CI=true: nothing may be skipped).")
+    pytest.skip(f"{CHROMIUM_MISSING}.")

@@ -1,0 +1,88 @@
+"""The programs from outside Python that some tests need: find them, and install them where that's allowed.
+
+    python -m tools.system_packages      use what is there, install the rest, or say what is missing
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+CHROMIUM_PLACES = ("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",)
+CHROMIUM_MISSING = (
+    "Chromium is missing: `apt install chromium` on Debian, `snap install chromium` on Ubuntu, "
+    "or Google Chrome from its website elsewhere"
+)
+LOG = Path(__file__).resolve().parent.parent / "build" / "system_packages.log"
+
+
+def find_chromium() -> str | None:
+    """Return the path of a Chromium or Chrome that starts, or None; a name alone may belong to an empty stand-in."""
+    found = [shutil.which(name) for name in (*CHROMIUM_NAMES, *CHROMIUM_PLACES)]
+    return next((path for path in found if path and _starts(path)), None)
+
+
+def _starts(program: str) -> bool:
+    try:
+        return subprocess.run([program, "--version"], capture_output=True, timeout=60, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def is_required(variables: Mapping[str, str]) -> bool:
+    """Say whether a missing program fails the tests (continuous integration) rather than skipping some of them."""
+    return variables.get("CI", "").lower() in {"true", "1"}
+
+
+def may_install(uid: int, release: Mapping[str, str], apt_get: str | None) -> bool:
+    """Say whether this user may install packages here: root on Debian, Ubuntu or their kin."""
+    kin = {release.get("ID", ""), *release.get("ID_LIKE", "").split()}
+    return uid == 0 and apt_get is not None and bool(kin & {"debian", "ubuntu"})
+
+
+def _release() -> Mapping[str, str]:
+    try:
+        return platform.freedesktop_os_release()
+    except OSError:
+        return {}
+
+
+def install(package: str) -> bool:
+    """Install a Debian package without asking anything; return whether it worked. apt's words go to the log."""
+    LOG.parent.mkdir(exist_ok=True)
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    apt = ["apt-get", "-o", "DPkg::Lock::Timeout=120", "-q"]
+    commands = ([*apt, "update"], [*apt, "install", "-y", "--no-install-recommends", package, "fonts-dejavu-core"])
+    with LOG.open("ab") as log:
+        # A failed update may concern another source than the package's: the install decides.
+        codes = [
+            subprocess.run(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=quiet, check=False
+            ).returncode
+            for command in commands
+        ]
+    return codes[-1] == 0
+
+
+def main() -> int:
+    """Provide what the tests need, or say in a line what is missing; the tests themselves skip or fail on it."""
+    if find_chromium():
+        return 0
+    if may_install(os.geteuid(), _release(), shutil.which("apt-get")):
+        print("Installing Chromium for the browser tests (apt-get, once)", flush=True)
+        if install("chromium") and find_chromium():
+            return 0
+        print(f"apt-get couldn't install a Chromium that starts (details: {LOG})", file=sys.stderr)
+    effect = "the browser tests will fail" if is_required(os.environ) else "the browser tests will be skipped"
+    print(f"{CHROMIUM_MISSING}; {effect}.", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
