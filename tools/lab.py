@@ -23,6 +23,7 @@ BUNDLE = ROOT / "build" / "bundle"
 COURSE = ROOT / "build" / "lab_course"
 """A course folder for the release, so that a student's `make lab` leaves the instructor's gradebook alone."""
 LAB = ROOT / "build" / "lab"
+CONFIG = ROOT / "tools" / "lab_config"
 RECORD = ".from_bundle.json"
 WELCOME = "welcome.ipynb"
 
@@ -76,10 +77,13 @@ def update(bundle: Path, lab: Path) -> Plan:
 def jupyter_command(python: str, lab: Path, uid: int, arguments: list[str]) -> list[str]:
     """Return the command that serves the working copy; later arguments win over the first ones."""
     command = [python, "-m", "jupyterlab", f"--ServerApp.root_dir={lab}", f"--LabApp.default_url=/lab/tree/{WELCOME}"]
-    # Nobody at a first lecture needs a question about news or an update behind the course's locked versions.
-    command += ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
     command += ["--ServerApp.answer_yes=True"]  # Ctrl-C ends it at once, without a question
     return [*command, *(["--allow-root"] if uid == 0 else []), *arguments]
+
+
+def config_path(variables: Mapping[str, str]) -> str:
+    """Return JUPYTER_CONFIG_PATH with the course's settings in front: no news, none of nbgrader's teacher's panels."""
+    return os.pathsep.join(filter(None, (str(CONFIG), variables.get("JUPYTER_CONFIG_PATH", ""))))
 
 
 def main(arguments: list[str]) -> int:
@@ -98,7 +102,7 @@ def main(arguments: list[str]) -> int:
         print(f"  {path}: yours is kept, the course has a newer one in {BUNDLE / path}")
     print("Opening JupyterLab; Ctrl-C here ends it.", flush=True)
     command = jupyter_command(sys.executable, LAB, os.geteuid(), arguments)
-    os.execv(command[0], command)
+    os.execve(command[0], command, os.environ | {"JUPYTER_CONFIG_PATH": config_path(os.environ)})
 
 
 if __name__ == "__main__":
