@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
 from autograder.course import Course
@@ -71,6 +73,9 @@ def course_directory(course: Course, section: str, student: str, log: Log) -> It
 def nbgrader_errors(log: Log, doing: str, cure: str) -> Iterator[None]:
     """Turn nbgrader's exception into a CourseError that says what it was doing and why it failed."""
     try:
-        yield
+        with warnings.catch_warnings():
+            # nbgrader's way with its database objects; they are saved all the same.
+            warnings.simplefilter("ignore", SAWarning)
+            yield
     except NbGraderException as error:
         raise CourseError(f"{doing}: {log.reason() or error}", cure) from error
