@@ -18,7 +18,7 @@ from pathlib import Path
 from tools.pip_steps import Step, broke_off, explain, remaining_steps, torch_pin, torch_steps
 
 ROOT = Path(__file__).resolve().parent.parent
-AGAIN = "then run the same command again"
+AGAIN = "run the same command again"
 NEEDED_BYTES = 2_500_000_000
 
 
@@ -37,7 +37,7 @@ def missing_module_cure(version: tuple[int, ...]) -> str:
     name = f"python{version[0]}.{version[1]}-venv"
     return (
         "this Python has no venv or no ensurepip module; on Debian and Ubuntu install them with "
-        f"`apt install {name}`, elsewhere use a full Python, {AGAIN}"
+        f"`apt install {name}`, elsewhere use a full Python, then {AGAIN}"
     )
 
 
@@ -79,9 +79,9 @@ class Environment:
             raise SetupError(missing_module_cure(sys.version_info[:2]))
         free = shutil.disk_usage(self.root).free
         if free < NEEDED_BYTES:
-            raise SetupError(f"the disk has {free / 1e9:.1f} GB free and set-up needs 2.5 GB; free some, {AGAIN}")
+            raise SetupError(f"the disk has {free / 1e9:.1f} GB free and set-up needs 2.5 GB; free some, then {AGAIN}")
         if self.folder.is_symlink() or self.folder.is_file():
-            raise SetupError(f"{self.folder} isn't a folder; remove it, {AGAIN}")
+            raise SetupError(f"{self.folder} isn't a folder; remove it, then {AGAIN}")
         say(f"Making .venv with Python {sys.version.split()[0]}")
         code, output = self.run([sys.executable, "-m", "venv", "--clear", str(self.folder)])
         if code and "ensurepip" in output:
@@ -106,7 +106,7 @@ class Environment:
             return code, log.read().decode("utf-8", errors="replace")
 
     def install(self, step: Step) -> tuple[bool, str]:
-        """Run one step; return whether it worked and what pip printed.
+        """Run one step; return whether it worked and what pip printed; SetupError if pip was killed.
 
         A killed pip leaves a mark: the environment is half changed. A pip that only failed has undone its work.
         """
@@ -114,7 +114,9 @@ class Environment:
         self.busy.touch()
         pip = [str(self.python), "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
         code, output = self.run([*pip, "--progress-bar", "off", *step.arguments])
-        if code >= 0 and "No space left" not in output:
+        if code < 0:
+            raise SetupError(f"pip was stopped by signal {-code} (short of memory, perhaps); {AGAIN}")
+        if "No space left" not in output:
             self.busy.unlink()
         return code == 0, output
 
@@ -135,7 +137,7 @@ class Environment:
     def failure(self, output: str) -> SetupError:
         """Return the error for a command that failed after printing `output`."""
         problem, cure = explain(output)
-        return SetupError(f"{problem}; {cure}, {AGAIN} (all details: {self.log.relative_to(self.root)})")
+        return SetupError(f"{problem}; {cure}, then {AGAIN} (all details: {self.log.relative_to(self.root)})")
 
 
 def say(text: str) -> None:
@@ -173,7 +175,7 @@ def main() -> int:
         return 1
     except OSError as error:
         reason = "the disk is full; free about 3 GB" if error.errno == errno.ENOSPC else f"{error}; mend that"
-        print(f"Set-up stopped: {reason}, {AGAIN}.", file=sys.stderr)
+        print(f"Set-up stopped: {reason}, then {AGAIN}.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("Set-up was interrupted; run the same command again.", file=sys.stderr)

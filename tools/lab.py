@@ -82,7 +82,7 @@ def jupyter_command(python: str, lab: Path, uid: int, arguments: list[str]) -> l
 
 
 def config_path(variables: Mapping[str, str]) -> str:
-    """Return JUPYTER_CONFIG_PATH with the course's settings in front: no news, none of nbgrader's teacher's panels."""
+    """Return JUPYTER_CONFIG_PATH with the course's settings in front: no news, no panels for teachers."""
     return os.pathsep.join(filter(None, (str(CONFIG), variables.get("JUPYTER_CONFIG_PATH", ""))))
 
 
