@@ -64,8 +64,9 @@ class Environment:
         return self.works() and self.stamp.exists() and self.stamp.read_text(encoding="utf-8") == self.wanted()
 
     def works(self) -> bool:
-        """Say whether there is a Python with pip in it that no interruption left half changed."""
-        if self.busy.exists() or not (self.folder / "pyvenv.cfg").exists():
+        """Say whether there is a Python with pip in it, not moved here and not left half changed by an interruption."""
+        script = self.folder / "bin" / "pip"
+        if self.busy.exists() or not script.exists() or str(self.folder) not in script.read_text(encoding="utf-8"):
             return False
         check = "import sys, pip; sys.exit(sys.version_info < (3, 11))"
         try:
@@ -79,7 +80,7 @@ class Environment:
             raise SetupError(missing_module_cure(sys.version_info[:2]))
         free = shutil.disk_usage(self.root).free
         if free < NEEDED_BYTES:
-            raise SetupError(f"the disk has {free / 1e9:.1f} GB free and set-up needs 2.5 GB; free some, then {AGAIN}")
+            raise SetupError(f"the disk has {free / 1e9:.1f} GB free and set-up needs 2.5; free some, then {AGAIN}")
         if self.folder.is_symlink() or self.folder.is_file():
             raise SetupError(f"{self.folder} isn't a folder; remove it, then {AGAIN}")
         say(f"Making .venv with Python {sys.version.split()[0]}")
@@ -154,7 +155,7 @@ def make(environment: Environment) -> None:
     environment.stamp.unlink(missing_ok=True)
     if not environment.works():
         if environment.folder.exists():
-            say("The .venv that is there is unfinished or broken: starting over")
+            say("The .venv that is there is unfinished, broken or was moved: starting over")
         environment.log.unlink(missing_ok=True)
         environment.create()
     version = torch_pin(environment.lock.read_text(encoding="utf-8"))
