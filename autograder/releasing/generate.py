@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from traitlets.config import Config
 
 from autograder.course import CHECKS, Course
 from autograder.errors import CourseError
+from autograder.nbgrader_bridge import Log
 from autograder.releasing.database import prepare_gradebook
 from autograder.releasing.masters import check_master
 from autograder.releasing.settings import nbgrader_settings
@@ -50,11 +50,11 @@ def _converted(course: Course, section: str, database: Path | None) -> Iterator[
     with TemporaryDirectory(prefix="autograder-release-") as name:
         scratch = Path(name).resolve()
         _copy_master(course, section, scratch / "source" / section)
-        errors = _Errors()
+        log = Log()
         try:
-            _converter(scratch, section, database, errors.logger).start()
+            _converter(scratch, section, database, log.logger).start()
         except NbGraderException as error:
-            problem = f"nbgrader refuses {course.master_path(section)}: {errors.reason() or error}"
+            problem = f"nbgrader refuses {course.master_path(section)}: {log.reason() or error}"
             raise CourseError(problem, _cure(problem)) from error
         yield scratch / "release" / section
 
@@ -85,26 +85,6 @@ def _converter(root: Path, section: str, database: Path | None, log: logging.Log
         config.merge(Config(CourseDirectory={"db_url": f"sqlite:///{database}"}))
     folders = CourseDirectory(config=config, log=log)
     return GenerateAssignment(coursedir=folders, config=config, log=log)
-
-
-class _Errors(logging.Handler):
-    """Keeps nbgrader's error messages to itself: it logs the reason of a failure, then raises without it."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.messages: list[str] = []
-        self.logger = logging.Logger("nbgrader", logging.ERROR)
-        self.logger.addHandler(self)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(record.getMessage())
-
-    def reason(self) -> str:
-        """Return the last line of the first traceback, without the exception's module: what really went wrong."""
-        for message in self.messages:
-            if message.startswith("Traceback"):
-                return re.sub(r"^[\w.]+\.", "", message.strip().splitlines()[-1])
-        return self.messages[0].splitlines()[0] if self.messages else ""
 
 
 def _cure(problem: str) -> str:
