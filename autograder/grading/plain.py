@@ -1,0 +1,146 @@
+"""The plain runner: a process of its own per submission, with wall-clock limits, in a scratch folder.
+
+It keeps honest mistakes from doing harm (loops, floods, crashes). It is no sandbox: the code runs as the grader's own
+user.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from fnmatch import fnmatch
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.course import REPOSITORY
+from autograder.grading.processes import MARK, end_job
+from autograder.grading.running import Interrupted, Limits, Outcome, Run, RunnerError, Status
+from autograder.releasing.generate import SHIPPED
+
+_GRACE = 150.0
+"""Seconds beyond the notebook's limit for starting and stopping; then the worker itself counts as stuck."""
+
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONPATH")
+_CACHES = ("XDG_CACHE_HOME", "MPLCONFIGDIR")
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+@dataclass(frozen=True)
+class PlainRunner:
+    """Runs notebooks beside copies of the files that ship from `folder`; setting `stop` calls all its runs off."""
+
+    folder: Path | None = None
+    stop: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        """How results name this runner."""
+        return "plain"
+
+    def __call__(self, notebook: NotebookNode, limits: Limits) -> Run:
+        """Run the notebook in a new process; nothing of it is left afterwards, whatever happens."""
+        mark = uuid.uuid4().hex
+        with TemporaryDirectory(prefix="autograder-run-", ignore_cleanup_errors=True) as name:
+            scratch = Path(name).resolve()
+            environment = _prepare(scratch, self.folder, mark)
+            request = {
+                "notebook": notebook,
+                "limits": asdict(limits),
+                "scratch": str(scratch),
+                "environment": environment,
+            }
+            try:
+                answer = self._ask(request, scratch, environment, time.monotonic() + limits.notebook_seconds + _GRACE)
+            finally:
+                end_job(mark)
+        return _read(answer)
+
+    def _ask(self, request: dict[str, Any], scratch: Path, environment: Mapping[str, str], deadline: float) -> bytes:
+        paths = [str(REPOSITORY), *filter(None, [environment.get("PYTHONPATH")])]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "autograder.grading.worker"],
+            cwd=scratch,
+            env={**environment, "PYTHONPATH": os.pathsep.join(paths)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        with process:
+            try:
+                return self._wait(process, json.dumps(request).encode(), deadline)
+            finally:
+                process.kill()
+
+    def _wait(self, process: subprocess.Popen[bytes], request: bytes, deadline: float) -> bytes:
+        unsent: bytes | None = request
+        while True:
+            try:
+                answer, complaint = process.communicate(unsent, timeout=0.1)
+            except subprocess.TimeoutExpired:
+                unsent = None  # it goes on with what it was given the first time
+                if self.stop.is_set():
+                    raise Interrupted from None
+                if time.monotonic() > deadline:
+                    raise RunnerError("the process that runs the notebook got stuck") from None
+                continue
+            if process.returncode or not answer:
+                lines = complaint.decode("utf-8", "replace").strip().splitlines()
+                reason = lines[-1] if lines else f"exit code {process.returncode}"
+                raise RunnerError(f"the process that runs the notebook ended early ({reason})")
+            return answer
+
+
+plain = PlainRunner()
+"""The plain runner for a section without files of its own."""
+
+
+def _prepare(scratch: Path, folder: Path | None, mark: str) -> dict[str, str]:
+    """Fill the scratch folder and return the environment: no secrets, no user configuration, one thread."""
+    for inside in ("work", "tmp", "ipython", "jupyter"):
+        (scratch / inside).mkdir()
+    for path in sorted(folder.rglob("*")) if folder else ():
+        if path.is_file() and any(fnmatch(path.name, pattern) for pattern in SHIPPED):
+            to = scratch / "work" / path.relative_to(folder or path)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+    jupyter = {f"JUPYTER_{each}_DIR": str(scratch / "jupyter") for each in ("CONFIG", "DATA", "RUNTIME")}
+    return {
+        **{name: os.environ[name] for name in (*_PASSED_ON, *_CACHES) if name in os.environ},
+        **dict.fromkeys(_ONE_THREAD, "1"),
+        **jupyter,
+        "IPYTHONDIR": str(scratch / "ipython"),
+        "TMPDIR": str(scratch / "tmp"),
+        "MPLBACKEND": "Agg",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        # The same grade every time, also for code that depends on the order of a set.
+        "PYTHONHASHSEED": "0",
+        MARK: mark,
+    }
+
+
+def _read(answer: bytes) -> Run:
+    try:
+        # Lone surrogates, which a student can print, could be written to no file.
+        data = json.loads(json.dumps(json.loads(answer), ensure_ascii=False).encode("utf-8", "replace"))
+        if "error" in data:
+            raise RunnerError(str(data["error"]))
+        outcomes = {
+            name: Outcome(Status(each["status"]), each["ename"], each["evalue"], each["line"])
+            for name, each in data["outcomes"].items()
+        }
+        return Run(nbformat.from_dict(data["notebook"]), outcomes)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise RunnerError(f"the answer of the process that runs the notebook is malformed ({error!r})") from error

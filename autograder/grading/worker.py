@@ -1,0 +1,67 @@
+"""The process in which a submission runs: `python -m autograder.grading.worker`, request and answer as JSON.
+
+It is started by `autograder.grading.plain`, runs the notebook with nbclient, and ends with its kernel.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from autograder.grading.processes import MARK, end_job
+from autograder.grading.running import Limits, Outcome
+
+
+def main() -> int:
+    """Read the request from standard input, run the notebook, and write the answer to standard output."""
+    # The kernel inherits file descriptors 0, 1 and 2: it must not be able to write into the answer.
+    answer = os.fdopen(os.dup(1), "wb")
+    request = json.loads(sys.stdin.buffer.read())
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    scratch = Path(request["scratch"])
+    threading.Thread(target=_end_with_parent, args=(os.getppid(), scratch), daemon=True).start()
+    try:
+        reply = asyncio.run(_run(request, scratch))
+    except Exception as error:
+        reply = {"error": f"{type(error).__name__}: {error}"}
+    with answer:
+        answer.write(json.dumps(reply, default=str).encode())
+    return 0
+
+
+async def _run(request: dict[str, Any], scratch: Path) -> dict[str, Any]:
+    from autograder.grading.kernel import execute
+
+    notebook: NotebookNode = nbformat.from_dict(request["notebook"])
+    outcomes: dict[str, Outcome] = await execute(
+        notebook, Limits(**request["limits"]), scratch, request["environment"]
+    )
+    return {"notebook": notebook, "outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()}}
+
+
+def _end_with_parent(parent: int, scratch: Path) -> None:
+    """Leave nothing behind when the grader itself was killed."""
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    with contextlib.suppress(KeyError):
+        end_job(os.environ[MARK])
+    shutil.rmtree(scratch, ignore_errors=True)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
