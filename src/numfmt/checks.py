@@ -166,8 +166,12 @@ def _named_mistake(wrong: list[tuple[Case, dict[str, Any]]], salt: str) -> tuple
             first.setdefault(mistake["name"], (case, mistake))
     # Of two mistakes that explain as many cases, take the one that predicts fewest others.
     best = min(votes, key=lambda name: (-votes[name], first[name][1]["shows"]), default=None)
-    # One that explains less than half of what is wrong would rather mislead.
-    return first[best] if best is not None and 2 * votes[best] >= len(wrong) else None
+    if best is None:
+        return None
+    # The entries of a dict are wrong one by one. A function that is wrong in many cases is wrong in one way:
+    # a mistake that explains less than half of them would rather mislead.
+    is_function = "(" in first[best][0].label
+    return first[best] if not is_function or 2 * votes[best] >= len(wrong) else None
 
 
 def _variants(value: Plain) -> Iterator[tuple[Plain, str]]:
@@ -182,5 +186,8 @@ def _variants(value: Plain) -> Iterator[tuple[Plain, str]]:
         yield bare, "The characters are right: leave out spaces, underscores and prefixes."
         if bare.lstrip("-").isdecimal():
             yield int(bare), "The number is right: write it without quotes."
-    elif isinstance(value, list) and len(value) == 1:
-        yield value[0], "The value is right: return it alone, not in a list or an array."
+    elif isinstance(value, list):
+        if value and all(isinstance(item, float) and item.is_integer() for item in value):
+            yield [int(item) for item in value], "The values are right, but they are floats: use an integer type."
+        if len(value) == 1:
+            yield value[0], "The value is right: return it alone, not in a list or an array."

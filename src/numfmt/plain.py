@@ -15,8 +15,8 @@ Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 def plain(value: object) -> Plain:
     """Reduce an answer to plain data.
 
-    Tuples, NumPy arrays and torch tensors become lists, NumPy scalars become Python's. Anything that isn't
-    data (a function, a generator, an object of a class) raises TypeError.
+    Tuples, NumPy arrays and torch tensors become lists, NumPy scalars become Python's, NumPy types their names.
+    Anything that isn't data (a function, a generator, an object of a class) raises TypeError.
     """
     if value is None or isinstance(value, (bool, np.bool_)):
         return None if value is None else bool(value)
@@ -30,6 +30,8 @@ def plain(value: object) -> Plain:
         return [plain(item) for item in value]
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return np.dtype(value).name
     torch = torch_if_loaded()
     if torch is not None and isinstance(value, torch.Tensor):
         return plain(value.detach().cpu().tolist())

@@ -129,10 +129,24 @@ def test_a_mistake_that_explains_little_isnt_blamed() -> None:
         ("65_536", "without quotes"),
         ([65_536], "not in a list"),
         (np.array([65_536]), "not in a list"),
+        (np.float32(65_536), "float"),
     ],
 )
 def test_right_but_for_the_type(value: object, remark: str) -> None:
     assert remark in complaint("number", value)
+
+
+def test_right_values_of_a_float_type() -> None:
+    squares = recorded("squares", lambda x: x * x, [(np.arange(3),)])
+    Path("checks.json").write_text(json.dumps(seal("01_test", {"squares": {"": squares}}, {})), encoding="utf-8")
+    assert "use an integer type" in complaint("squares", lambda x: x * 1.0 * x, inputs=[(np.arange(3),)])
+
+
+def test_a_numpy_type_counts_as_its_name() -> None:
+    name = {"": recorded("name", "uint16")}
+    Path("checks.json").write_text(json.dumps(seal("01_test", {"name": name}, {})), encoding="utf-8")
+    for value in ("uint16", np.uint16, np.dtype("uint16"), np.dtype(">u2")):
+        check("name", value)
 
 
 @pytest.mark.parametrize("bits", ["0b1011", "10 11", " 1011"])
@@ -148,6 +162,10 @@ def test_digits_without_quotes() -> None:
 def test_untouched_answers_are_not_called_wrong(untouched: object) -> None:
     assert "Not answered yet" in complaint("number", untouched)
     assert "Not answered yet" in complaint("square", lambda x: None, inputs=SQUARES)
+
+
+def test_a_hint_is_given_for_each_wrong_entry_of_a_dict_however_many_others_are_wrong() -> None:
+    assert "Subtract sixteen" in complaint("pair", {"bits": "0000", "value": 11})
 
 
 def test_each_entry_of_a_dict_is_checked_by_name() -> None:
