@@ -15,7 +15,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from tools.pip_steps import Step, broke_off, explain, remaining_steps, torch_pin, torch_steps
+from tools.pip_steps import Step, explain, remaining_steps, torch_pin, torch_steps, unavailable
 
 ROOT = Path(__file__).resolve().parent.parent
 AGAIN = "run the same command again"
@@ -64,7 +64,7 @@ class Environment:
         return self.works() and self.stamp.exists() and self.stamp.read_text(encoding="utf-8") == self.wanted()
 
     def works(self) -> bool:
-        """Say whether there is a Python with pip in it, not moved here and not left half changed by an interruption."""
+        """Say whether there is a Python with pip in it that was made here and that no interruption left half changed."""
         script = self.folder / "bin" / "pip"
         if self.busy.exists() or not script.exists() or str(self.folder) not in script.read_text(encoding="utf-8"):
             return False
@@ -132,7 +132,7 @@ class Environment:
             worked, output = self.install(step)
             if worked:
                 return
-            if not step.optional or broke_off(output):
+            if not step.optional or not unavailable(output):
                 raise self.failure(output)
 
     def failure(self, output: str) -> SetupError:

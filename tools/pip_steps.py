@@ -54,9 +54,12 @@ def remaining_steps(lock: Path, project: Path) -> tuple[Step, ...]:
     )
 
 
-def broke_off(output: str) -> bool:
-    """Say whether pip had begun to download torch, so that another source would hide the real problem."""
-    return "Downloading" in output and "torch-" in output.partition("Downloading")[2]
+def unavailable(output: str) -> bool:
+    """Say whether pip failed because its sources hold no such package, reachable or not: another source may have it.
+
+    After any other failure (a download that broke off, a full disk) the next source would hide the real problem.
+    """
+    return "No matching distribution found" in output
 
 
 _CAUSES = (
