@@ -52,4 +52,7 @@ def _entry(item: Mapping[str, Any]) -> Entry:
         WrongAnswer(one["name"].strip(), " ".join(one["hint"].split()), one["answer"].strip("\n"))
         for one in item.get("wrong", [])
     )
-    return Entry(wrong, tuple(item.get("public", ())))
+    public = item.get("public", [])
+    if not isinstance(public, list):
+        raise TypeError("public must be a list of lines")
+    return Entry(wrong, tuple(public))

@@ -41,6 +41,7 @@ def test_a_catalogue_is_read_in_order(tmp_path: Path) -> None:
         ("[a", "not valid TOML"),
         ('[a]\n[[a.wrong]]\nname = "n"\n', "incomplete"),
         ("a = 3\n", "incomplete"),
+        ('[a]\npublic = "x = 1"\n', "list of lines"),
         ('[a]\n[[a.wrong]]\nname = 1\nhint = "h"\nanswer = "x"\n', "incomplete"),
     ],
 )
