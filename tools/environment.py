@@ -64,7 +64,7 @@ class Environment:
         return self.works() and self.stamp.exists() and self.stamp.read_text(encoding="utf-8") == self.wanted()
 
     def works(self) -> bool:
-        """Say whether there is a Python with pip in it that was made here and that no interruption left half changed."""
+        """Say whether there is a Python with pip, made in this place and not left half changed by an interruption."""
         script = self.folder / "bin" / "pip"
         if self.busy.exists() or not script.exists() or str(self.folder) not in script.read_text(encoding="utf-8"):
             return False
