@@ -1,0 +1,42 @@
+"""`autograder collect`: take in submissions from a folder, a zip file or one notebook."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from autograder.console import print_json, print_table, say, warn
+from autograder.course import Course
+from autograder.errors import CourseError, ExitCode
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `collect`."""
+    parser.add_argument(
+        "source",
+        type=Path,
+        metavar="SOURCE",
+        help="folder or zip file with STUDENT/SECTION/*.ipynb or STUDENT/*.ipynb, or one notebook with --student",
+    )
+    parser.add_argument("--section", metavar="SECTION", help="take this section alone; unnamed notebooks are of it")
+    parser.add_argument(
+        "--student", metavar="ID", help="take this student alone; a source without student folders is theirs"
+    )
+
+
+def run(course: Course, options: argparse.Namespace) -> int:
+    """Collect, and report each submission and each file that was refused."""
+    # Reading notebooks takes a second to import, which --help shouldn't wait for.
+    from autograder.intake.collecting import collect
+
+    report = collect(course, options.source, options.section, options.student)
+    if options.json:
+        print_json(report.to_json())
+    elif report.taken:
+        rows = ((each.student, each.section, each.status, each.file, "; ".join(each.notes)) for each in report.taken)
+        print_table("Collected", ("student", "section", "status", "from", "notes"), rows)
+    for refusal in report.refused:
+        warn(CourseError(refusal.problem, refusal.cure))
+    if not options.json:
+        say(f"{len(report.taken)} submissions in {course.root / 'submitted'}, {len(report.refused)} files refused.")
+    return ExitCode.PROBLEMS if report.refused else ExitCode.OK
