@@ -20,7 +20,6 @@ from autograder.intake.layout import LAYOUT, arrange, find_root
 from autograder.intake.sections import masters
 from autograder.intake.store import Stored, store
 
-
 REMARKS = {
     Stored.REPLACED: "the submission before it is kept in attempts/",
     Stored.EARLIER: "a newer submission counts; this one is kept in attempts/",

@@ -12,6 +12,9 @@ from autograder.intake.entries import Entry, Listing, Refusal, shown
 
 LAYOUT = "STUDENT/SECTION/NOTEBOOK.ipynb or STUDENT/NOTEBOOK.ipynb"
 
+SOURCE = PurePosixPath()
+"""The source itself, seen from inside."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -42,19 +45,24 @@ class Layout:
 
 
 def find_root(listing: Listing, name: str, sections: Collection[str]) -> PurePosixPath:
-    """Return the folder around all students: the one called `name` that zipping a folder adds, or the source itself."""
+    """Return the folder around all students: the source itself, or the one folder that zipping a folder adds.
+
+    `name` is the source's without its ending: `inbox` or `inbox (1)` for a folder `inbox`. A folder with but one
+    folder inside may be a student's, so that one is never taken for it.
+    """
     paths = {entry.path for entry in listing.entries} | listing.folders
     inner = {path.parts[1] for path in paths if len(path.parts) > 1}
     notebooks = [entry.path for entry in listing.entries if entry.is_notebook]
     tops = {path.parts[0] for path in paths}
     is_student = inner & set(sections) or any(len(path.parts) <= 2 for path in notebooks)
-    if len(tops) == 1 and tops <= {name, "submitted"} and notebooks and not is_student:
+    several = len({path.parts[1] for path in notebooks if len(path.parts) > 2}) > 1
+    if len(tops) == 1 and several and not is_student and all(name.startswith(top) for top in tops):
         return PurePosixPath(*tops)
-    return PurePosixPath()
+    return SOURCE
 
 
 def arrange(
-    listing: Listing, sections: Collection[str], student: str | None = None, root: PurePosixPath = PurePosixPath()
+    listing: Listing, sections: Collection[str], student: str | None = None, root: PurePosixPath = SOURCE
 ) -> Layout:
     """Arrange a source by student; the students' folders lie in `root`.
 
