@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from rich.console import Console
@@ -52,17 +54,26 @@ def escape_cell(value: object) -> str:
     return str(value).replace("[", r"\[")
 
 
-def track(items: Iterable[Item], total: int, doing: str) -> Iterator[Item]:
-    """Yield the items with a progress bar and the time left on standard error."""
+@contextmanager
+def progress(total: int, doing: str) -> Iterator[Callable[[], None]]:
+    """Yield a function to call after each of `total` steps; bar and time left go to standard error.
+
+    Off a terminal each step is a line, so that a log shows how far the work got.
+    """
     console = _console(sys.stderr)
     if not console.is_terminal:
-        for done, item in enumerate(items, 1):
-            yield item
-            console.print(f"{doing}: {done}/{total}", markup=False)
+        done = itertools.count(1)
+        yield lambda: console.print(f"{doing}: {next(done)}/{total}", markup=False)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as progress:
-        task = progress.add_task(doing, total=total)
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task(doing, total=total)
+        yield lambda: bar.advance(task)
+
+
+def track(items: Iterable[Item], total: int, doing: str) -> Iterator[Item]:
+    """Yield the items with a progress bar, one step an item."""
+    with progress(total, doing) as done:
         for item in items:
             yield item
-            progress.advance(task)
+            done()

@@ -11,7 +11,7 @@ from autograder.errors import CourseError, ExitCode
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `feedback`."""
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help="sections to write feedback for (default: all)")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help="sections to write about (default: all)")
     parser.add_argument(
         "--student", action="append", default=[], metavar="ID", help="only this student (may be given several times)"
     )

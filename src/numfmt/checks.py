@@ -187,7 +187,8 @@ def _variants(value: Plain) -> Iterator[tuple[Plain, str]]:
         if bare.lstrip("-").isdecimal():
             yield int(bare), "The number is right: write it without quotes."
     elif isinstance(value, list):
-        if value and all(isinstance(item, float) and item.is_integer() for item in value):
-            yield [int(item) for item in value], "The values are right, but they are floats: use an integer type."
+        whole = [int(item) for item in value if isinstance(item, float) and item.is_integer()]
+        if whole and len(whole) == len(value):
+            yield list(whole), "The values are right, but they are floats: use an integer type."
         if len(value) == 1:
             yield value[0], "The value is right: return it alone, not in a list or an array."

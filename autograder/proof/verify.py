@@ -1,0 +1,144 @@
+"""The proof of the exercises: solution full marks, stub none, each named mistake none and its own hint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from nbformat import NotebookNode
+
+from autograder.course import Course
+from autograder.grading.plain import PlainRunner
+from autograder.grading.result import CellResult, Result, State
+from autograder.grading.seam import grade_again_if_unsound
+from autograder.grading.template import template
+from autograder.proof.catalogue import MINIMUM, Entry, WrongAnswer, read_catalogue
+from autograder.proof.exercises import Exercise, find_exercises
+from autograder.proof.variants import HIDDEN, with_answers, with_tests_apart
+
+
+@dataclass(frozen=True)
+class WrongProof:
+    """A named mistake: its points on the hidden tests, and what the visible check said to it."""
+
+    wrong: WrongAnswer
+    score: float
+    said: str
+    state: State
+
+    @property
+    def faults(self) -> Iterator[str]:
+        """What is not as it should be."""
+        if self.state is State.INFRA_ERROR:
+            yield f"'{self.wrong.name}' couldn't be graded"
+        elif self.state is State.TIMEOUT:
+            yield f"'{self.wrong.name}' runs into a time limit"
+        if self.score:
+            yield f"'{self.wrong.name}' passes the hidden tests"
+        if self.wrong.hint not in self.said:
+            yield f"'{self.wrong.name}' gets another hint in the visible check: {self.said or 'none'}"
+
+
+@dataclass(frozen=True)
+class ExerciseProof:
+    """What was found of one exercise: the points of its solution and of its stub, and its named mistakes."""
+
+    section: str
+    exercise: Exercise
+    reference: CellResult
+    stub: CellResult
+    wrong: tuple[WrongProof, ...]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is not as it should be, in plain words; empty if the exercise is proven."""
+        return tuple(self._faults())
+
+    def _faults(self) -> Iterator[str]:
+        if self.reference.state is not State.PASSED:
+            yield f"its solution doesn't pass: {self.reference.message}"
+        if self.stub.points or self.stub.state is State.INFRA_ERROR:
+            yield f"its stub earns {self.stub.points:g} points ({self.stub.state})"
+        if len(self.wrong) < MINIMUM:
+            yield f"it has {len(self.wrong)} named wrong answers; at least {MINIMUM} are needed"
+        for wrong in self.wrong:
+            yield from wrong.faults
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the proof as plain data; a wrong answer's `hint` is None if the visible check didn't give it."""
+        return {
+            "section": self.section,
+            "grade_id": self.exercise.grade_id,
+            "points": self.exercise.points,
+            "reference": self.reference.points,
+            "stub": self.stub.points,
+            "wrong": [
+                {
+                    "name": each.wrong.name,
+                    "score": each.score,
+                    "hint": each.wrong.hint if each.wrong.hint in each.said else None,
+                }
+                for each in self.wrong
+            ],
+            "faults": list(self.faults),
+        }
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The gradings that prove a section: each a label, a master, and a submission."""
+
+    section: str
+    exercises: tuple[Exercise, ...]
+    catalogue: Mapping[str, Entry]
+    jobs: tuple[tuple[str, NotebookNode, NotebookNode], ...]
+    runner: PlainRunner
+
+
+def plan(course: Course, section: str) -> Plan:
+    """Plan the proof of a section: its solutions, its stubs, and then the k-th mistake of every exercise at once.
+
+    Exercises don't depend on each other's answers, so one run tries a mistake in each of them. The masters of these
+    runs have their test cells taken apart, which tells the visible check from the hidden tests.
+    """
+    master = course.master(section)
+    catalogue = read_catalogue(course.catalogue_path(section))
+    exercises = find_exercises(master)
+    wrong = {each.grade_id: catalogue.get(each.grade_id, Entry(())).wrong for each in exercises}
+    apart = with_tests_apart(master)
+    jobs = [("reference", master, master), ("stub", master, template(master))]
+    for k in range(max((len(each) for each in wrong.values()), default=0)):
+        answers = {grade_id: each[k].answer for grade_id, each in wrong.items() if k < len(each)}
+        jobs.append((f"wrong {k}", apart, with_answers(master, answers)))
+    return Plan(section, exercises, catalogue, tuple(jobs), PlainRunner(course.master_path(section).parent))
+
+
+def run(work: Plan, workers: int, done: Callable[[], None] = lambda: None) -> tuple[ExerciseProof, ...]:
+    """Grade what the plan holds, `workers` notebooks at a time, and return the proofs in the notebook's order."""
+
+    def one(job: tuple[str, NotebookNode, NotebookNode]) -> tuple[str, Result]:
+        label, master, submission = job
+        result = grade_again_if_unsound(master, submission, work.runner)
+        done()
+        return label, result
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            results = dict(pool.map(one, work.jobs))
+        except BaseException:
+            work.runner.stop.set()
+            raise
+    cells = {(label, cell.grade_id): cell for label, result in results.items() for cell in result.cells}
+    return tuple(_proof(work, exercise, cells) for exercise in work.exercises)
+
+
+def _proof(work: Plan, exercise: Exercise, cells: Mapping[tuple[str, str], CellResult]) -> ExerciseProof:
+    name = exercise.grade_id
+    wrong = tuple(
+        WrongProof(each, hidden.points, visible.message, hidden.state)
+        for k, each in enumerate(work.catalogue.get(name, Entry(())).wrong)
+        for visible, hidden in [(cells[f"wrong {k}", name], cells[f"wrong {k}", name + HIDDEN])]
+    )
+    return ExerciseProof(work.section, exercise, cells["reference", name], cells["stub", name], wrong)
