@@ -1,0 +1,1 @@
+"""From nbgrader's gradebook to a file that other systems read."""
