@@ -1,0 +1,159 @@
+"""Grade many submissions: several run at a time, one writer, and none stops or loses another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.utils import parse_utc
+
+from autograder.course import Course, check_student_id, read_notebook
+from autograder.errors import CourseError
+from autograder.grading.gradebook import record
+from autograder.grading.plain import PlainRunner
+from autograder.grading.registration import ensure_registered
+from autograder.grading.result import Result
+from autograder.grading.running import Limits
+from autograder.grading.seam import grade_again_if_unsound
+from autograder.grading.stamp import is_in_gradebook, key_of, make_stamp, read_stamp
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A submission: whose and of which section."""
+
+    student: str
+    section: str
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A submission with its result as plain data (see Result.to_json), or with what kept it from being graded."""
+
+    submission: Submission
+    file: Path
+    result: dict[str, Any] | None = None
+    error: CourseError | None = None
+    unchanged: bool = False
+
+
+def find_submissions(course: Course, sections: Sequence[str], students: Sequence[str]) -> tuple[Submission, ...]:
+    """Return the submissions of these sections, of these students or all; CourseError if there are none."""
+    found = tuple(
+        Submission(student, section)
+        for section in sections
+        for student in course.students(section)
+        if not student.startswith(".")
+    )
+    if not found:
+        what = ", ".join(sections)
+        problem = f"There are no submissions of {what} in {course.root / 'submitted'}."
+        raise CourseError(problem, "Take them in first: autograder collect SOURCE")
+    for student in students:
+        if student not in {each.student for each in found}:
+            known = ", ".join(sorted({each.student for each in found})[:20])
+            raise CourseError(f"There is no submission of '{student}'.", f"There are submissions of: {known}.")
+    return tuple(each for each in found if not students or each.student in students)
+
+
+def grade_all(
+    course: Course, submissions: Sequence[Submission], *, limits: Limits, workers: int, force: bool = False
+) -> Iterator[Graded]:
+    """Grade the submissions and yield each when it is written to the gradebook, or can't be.
+
+    Threads are enough to run several at a time: each submission runs in a process of its own. Only the caller's
+    thread writes. When the iteration is broken off, what runs is called off and what was yielded is kept.
+    """
+    masters = {}
+    for section in dict.fromkeys(each.section for each in submissions):
+        ensure_registered(course, section)
+        masters[section] = course.master(section)
+    stop = Event()
+    pool = ThreadPoolExecutor(max(1, workers))
+    try:
+        waiting: dict[Future[Result], tuple[Submission, str]] = {}
+        for each in submissions:
+            try:
+                submission, key = _ready(course, each, limits)
+            except CourseError as error:
+                yield _refused(course, each, error)
+                continue
+            stamp = read_stamp(course.autograded(each.student, each.section))
+            if not force and stamp.get("key") == key and is_in_gradebook(course, each.student, each.section, stamp):
+                yield Graded(each, course.submitted(each.student, each.section), stamp, unchanged=True)
+                continue
+            runner = PlainRunner(course.master_path(each.section).parent, stop)
+            job = _job(masters[each.section], submission, runner, limits)
+            waiting[pool.submit(job)] = (each, key)
+        for future in as_completed(waiting):
+            yield _write(course, *waiting[future], future)
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _job(master: NotebookNode, submission: Path, runner: PlainRunner, limits: Limits) -> Callable[[], Result]:
+    # The notebook is read in the job, so that a large class isn't in memory all at once.
+    return lambda: grade_again_if_unsound(master, read_notebook(submission), runner, limits)
+
+
+def _ready(course: Course, submission: Submission, limits: Limits) -> tuple[Path, str]:
+    """Return the submission's notebook and its key, or raise an error that says what is missing."""
+    student, section = check_student_id(submission.student), submission.section
+    path = course.submitted(student, section)
+    if not path.is_file():
+        others = sorted(each.name for each in path.parent.glob("*.ipynb")) if path.parent.is_dir() else []
+        there = f"it holds {', '.join(others)}" if others else "it holds no notebook"
+        rename = f"Rename the right one to {path.name}" if others else "Ask the student for it"
+        raise CourseError(
+            f"{path.parent} lacks {path.name} ({there}).", f"{rename}, or take it in with `autograder collect`."
+        )
+    _check_timestamp(path.parent / "timestamp.txt")
+    try:
+        return path, key_of(course, student, section, limits, PlainRunner().name)
+    except OSError as error:
+        raise CourseError(f"{error.filename} can't be read: {error.strerror}.", "Check its permissions.") from error
+
+
+def _check_timestamp(path: Path) -> None:
+    """Refuse a time of submission that nbgrader can't read: it would stop without saying why."""
+    if path.is_file():
+        try:
+            parse_utc(path.read_text(encoding="utf-8", errors="replace").strip() or None)
+        except (ValueError, OverflowError):
+            cure = "Write it as 2026-01-31 18:00:00 UTC, or delete the file."
+            raise CourseError(f"{path} holds no date that can be read.", cure) from None
+
+
+def _write(course: Course, submission: Submission, key: str, future: Future[Result]) -> Graded:
+    file = course.submitted(submission.student, submission.section)
+    try:
+        result = future.result()
+        if not result.is_sound:
+            return _refused(course, submission, _unsound(file, result))
+        stamp = make_stamp(key, result)
+        record(course, submission.section, submission.student, result, stamp)
+    except CourseError as error:
+        return _refused(course, submission, error)
+    except Exception as error:  # a defect of ours must not stop the others; it is reported like any problem
+        problem = f"{file} couldn't be graded: {type(error).__name__}: {error}"
+        return _refused(course, submission, CourseError(problem, "Please report this, with the notebook."))
+    return Graded(submission, file, stamp)
+
+
+def _unsound(file: Path, result: Result) -> CourseError:
+    reasons = [note for note in result.notes if note.startswith("Grading failed")]
+    reasons += [cell.message for cell in result.cells if cell.message]
+    return CourseError(
+        f"{file} couldn't be graded, twice: {reasons[0] if reasons else 'no reason is known'}",
+        "Its old marks, if any, still stand. Grade it again; if that doesn't help, look at its code.",
+    )
+
+
+def _refused(course: Course, submission: Submission, error: CourseError) -> Graded:
+    return Graded(submission, course.submitted(submission.student, submission.section), error=error)

@@ -1,0 +1,63 @@
+"""The stamp in an autograded notebook: what it was made from and what came out, so that nothing is done twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+
+from autograder.course import Course
+from autograder.grading.gradebook import STAMP
+from autograder.grading.result import Result
+from autograder.grading.running import Limits
+
+
+def make_stamp(key: str, result: Result) -> dict[str, Any]:
+    """Return the stamp of a result."""
+    return {"key": key, **result.to_json()}
+
+
+def key_of(course: Course, student: str, section: str, limits: Limits, runner: str) -> str:
+    """Return a digest of all that a submission's grade depends on: its files, the section's files, the settings."""
+    submission = course.submitted(student, section)
+    inputs = [submission, submission.parent / "timestamp.txt"]
+    inputs += sorted(path for path in course.master_path(section).parent.rglob("*") if path.is_file())
+    digest = hashlib.sha256(repr((limits, runner, _version())).encode())
+    for path in inputs:
+        if path.is_file():
+            with path.open("rb") as content:
+                digest.update(path.name.encode() + hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()
+
+
+def _version() -> str:
+    try:
+        return version("numfmt-course")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def read_stamp(path: Path) -> dict[str, Any]:
+    """Return the stamp of an autograded notebook, or an empty one if it has none."""
+    try:
+        stamp: dict[str, Any] = json.loads(path.read_bytes())["metadata"][STAMP]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return stamp
+
+
+def is_in_gradebook(course: Course, student: str, section: str, stamp: dict[str, Any]) -> bool:
+    """Say whether the gradebook holds the automatic marks of the stamp."""
+    if not course.database.exists():
+        return False
+    with Gradebook(f"sqlite:///{course.database}") as gradebook:
+        try:
+            grades = gradebook.find_submission_notebook(section, section, student).grades
+        except MissingEntry:
+            return False
+        stored = {grade.name: grade.auto_score for grade in grades}
+    return all(stored.get(cell["grade_id"]) == cell["points"] for cell in stamp["cells"])
