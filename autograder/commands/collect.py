@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sized
 from pathlib import Path
 
 from autograder.console import print_json, print_table, say, warn
@@ -38,5 +39,10 @@ def run(course: Course, options: argparse.Namespace) -> int:
     for refusal in report.refused:
         warn(CourseError(refusal.problem, refusal.cure))
     if not options.json:
-        say(f"{len(report.taken)} submissions in {course.root / 'submitted'}, {len(report.refused)} files refused.")
+        counts = f"{_count(report.taken, 'submission')}, {_count(report.refused, 'file')} refused"
+        say(f"In {course.root / 'submitted'}: {counts}.")
     return ExitCode.PROBLEMS if report.refused else ExitCode.OK
+
+
+def _count(items: Sized, noun: str) -> str:
+    return f"{len(items)} {noun}{'' if len(items) == 1 else 's'}"

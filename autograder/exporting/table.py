@@ -114,5 +114,5 @@ def _gradebook(path: Path) -> Iterator[Gradebook]:
         reason = str(getattr(error, "orig", error)).splitlines()[0]
         raise CourseError(
             f"{path} can't be read as a gradebook: {reason}.",
-            "Restore it from a backup; or, if an old nbgrader made it, run `nbgrader db upgrade` in the course folder.",
+            "Restore it from a backup; if an old nbgrader made it, run `nbgrader db upgrade` in the course folder.",
         ) from error

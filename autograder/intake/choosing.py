@@ -113,15 +113,15 @@ def _unclear(found: _Found, known: Mapping[str, GradeIds]) -> Refusal:
             f"{name} is of no known section: neither its name nor its cells say which.",
             f"Name the section with --section ({', '.join(known)}), or ask for the right notebook.",
         )
-    return Refusal(
-        name,
-        f"{name} lies deeper than expected, so it isn't clear whose it is.",
-        f"Put it at {LAYOUT}, where SECTION is one of {', '.join(known)}.",
-    )
+    if found.place.section is None:
+        problem = f"{name} lies in the folder {shown(found.handed.entry.path.parent.name)}, which is no section."
+    else:
+        problem = f"{name} lies deeper than expected."
+    return Refusal(name, problem, f"Put it at {LAYOUT}, where SECTION is one of {', '.join(known)}.")
 
 
 def _without_notebook(pile: Pile, wanted: str | None) -> list[Refusal]:
-    with_one = {entry.path.parent for entry, _ in pile.files if entry.is_notebook}
+    with_one = {folder for entry, _ in pile.files if entry.is_notebook for folder in entry.path.parents}
     empty = [folder for folder in pile.section_folders if folder not in with_one and wanted in (None, folder.name)]
     if not with_one and not pile.section_folders:
         empty = [pile.folder]
