@@ -77,6 +77,8 @@ def update(bundle: Path, lab: Path) -> Plan:
 def jupyter_command(python: str, lab: Path, uid: int, arguments: list[str]) -> list[str]:
     """Return the command that serves the working copy; later arguments win over the first ones."""
     command = [python, "-m", "jupyterlab", f"--ServerApp.root_dir={lab}", f"--LabApp.default_url=/lab/tree/{WELCOME}"]
+    # A layout of its own: no tabs from, or for, whatever else this person does in JupyterLab.
+    command += [f"--LabApp.workspaces_dir={lab.with_name('lab_workspaces')}"]
     command += ["--ServerApp.answer_yes=True"]  # Ctrl-C ends it at once, without a question
     return [*command, *(["--allow-root"] if uid == 0 else []), *arguments]
 
