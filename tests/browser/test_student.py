@@ -1,0 +1,150 @@
+"""A student's first quarter of an hour, in a real browser: `make lab`, an exercise done wrong and then right."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from autograder.course import Course
+from autograder.releasing.release import release
+from tools.lab import config_path, jupyter_command
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+CHROMIUM = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+WRONG = 'minus_5 = "11111010"\nminus_100 = "10011011"\nsum_bits = "11111101"\nsum_value = -2'
+RIGHT = 'minus_5 = "11111011"\nminus_100 = "10011100"\nsum_bits = "11111110"\nsum_value = -2'
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve the released bundle as `make lab` does, and yield the address."""
+    root = tmp_path_factory.mktemp("lab")
+    course = Course(root, Course.at(Path.cwd()).source)
+    assert release(course, course.sections, root / "bundle").leaks == ()
+    options = ["--no-browser", "--ServerApp.port=0", "--IdentityProvider.token=t"]
+    command = jupyter_command(sys.executable, root / "bundle", os.geteuid(), options)
+    homes = {f"JUPYTER_{name}_DIR": str(root / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
+    environment = os.environ | homes | {"JUPYTER_CONFIG_PATH": config_path({})}
+    log = root / "lab.log"
+    with (
+        log.open("wb") as sink,
+        subprocess.Popen(command, env=environment, stderr=sink, start_new_session=True) as server,
+    ):
+        try:
+            yield _address(server, log)
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+
+
+def _address(server: subprocess.Popen[bytes], log: Path) -> str:
+    for _ in range(600):
+        found = re.search(r"(http://(?:localhost|127\.0\.0\.1):\d+)/lab", log.read_text(errors="replace"))
+        if found:
+            return found[1]
+        if server.poll() is not None:
+            break
+        time.sleep(0.1)
+    pytest.fail(f"JupyterLab doesn't serve:\n{log.read_text(errors='replace')}")
+
+
+@pytest.fixture
+def page(lab: str, chromium: str) -> Iterator[Page]:
+    """Open the address that `make lab` opens."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM)
+        page = browser.new_page(viewport={"width": 1280, "height": 1400})
+        page.set_default_timeout(60_000)
+        page.goto(f"{lab}/?token=t")
+        yield page
+        browser.close()
+
+
+def cell_with(page: Page, text: str, kind: str = "CodeCell") -> str:
+    """Scroll the open notebook until the cell with this text is there, and return its selector."""
+    selector = f".jp-{kind}:has-text({text!r})"
+    # JupyterLab draws the cells near the viewport only.
+    for _ in range(80):
+        if page.locator(selector).count():
+            page.locator(selector).first.scroll_into_view_if_needed()
+            return selector
+        page.locator(".jp-WindowedPanel-outer").last.evaluate("panel => panel.scrollBy(0, 500)")
+        page.wait_for_timeout(150)
+    raise AssertionError(f"no cell with {text!r}")
+
+
+def run(page: Page, selector: str, source: str | None = None) -> None:
+    page.locator(f"{selector} .cm-content").first.click()
+    if source is not None:
+        page.keyboard.press("Control+A")
+        page.keyboard.insert_text(source)
+    page.keyboard.press("Control+Enter")
+
+
+def output_of(page: Page, selector: str, words: str) -> None:
+    output = page.locator(f"{selector} .jp-OutputArea-output").filter(has_text=words).first
+    expect(output).to_be_visible(timeout=60_000)
+
+
+def test_from_the_welcome_page_to_a_passed_check(page: Page) -> None:
+    welcome = page.locator(".jp-Notebook").first
+    expect(welcome).to_contain_text("Number formats for machine learning")
+    for title in ("Integers", "Floats", "Arithmetic", "Mixed precision", "Quantization", "Choosing a format"):
+        expect(welcome).to_contain_text(title)
+    set_up = cell_with(page, "numfmt-course")
+    run(page, set_up)
+    output_of(page, set_up, "Ready")
+
+    page.locator("a", has_text="Integers").first.click()
+    expect(page.locator(".jp-Notebook").last).to_contain_text("1 · Integers")
+    run(page, cell_with(page, "from numfmt.predictions import"))
+
+    guess = cell_with(page, 'predict("1.1"')
+    run(page, guess, 'predict("1.1", 15)')
+    output_of(page, guess, "you say 15")
+    shown = cell_with(page, 'reveal("1.1"')
+    run(page, shown)
+    output_of(page, shown, "You said 15")
+    figure = cell_with(page, "plots.number_wheel")
+    run(page, figure)
+    expect(page.locator(f"{figure} img[alt*='sixteen four-bit codes']")).to_be_visible(timeout=60_000)
+
+    answer = cell_with(page, "minus_100 =")
+    tests = ".jp-CodeCell:has-text('\"twos_complement\"')"
+    run(page, answer)
+    run(page, cell_with(page, '"twos_complement"'))
+    output_of(page, tests, "Not answered yet")
+    run(page, answer, WRONG)
+    run(page, tests)
+    output_of(page, tests, "ones' complement")
+    assert "Traceback" not in page.locator(f"{tests} .jp-OutputArea").inner_text()
+    run(page, answer, RIGHT)
+    run(page, tests)
+    output_of(page, tests, "all 4 cases right")
+
+
+def test_the_validate_button_names_what_is_open(page: Page) -> None:
+    page.locator("a", has_text="Integers").first.click()
+    expect(page.locator(".jp-Notebook").last).to_contain_text("1 · Integers")
+    page.get_by_text("Validate", exact=True).last.click()
+    dialog = page.locator(".jp-Dialog")
+    expect(dialog).to_contain_text("Validation Results", timeout=120_000)
+    expect(dialog).to_contain_text("failed")
+    expect(dialog).to_contain_text("Not answered yet")
