@@ -18,6 +18,9 @@ from traitlets.config import Config
 from autograder.course import Course
 from autograder.errors import CourseError
 
+IGNORED = (".*", "*.md", "*.toml", "*.py", "__pycache__", "attempts")
+"""What nbgrader never copies from one folder to the next: text twins and catalogues hold answers."""
+
 
 class Log(logging.Handler):
     """Keeps nbgrader's error messages to itself: it logs the reason of a failure, then raises without it."""
@@ -62,7 +65,7 @@ def course_directory(course: Course, section: str, student: str, log: Log) -> It
                     "db_url": f"sqlite:///{course.database}",
                     "assignment_id": section,
                     "student_id": student,
-                    "ignore": [".*", "*.md", "*.toml", "*.py", "__pycache__", "attempts"],
+                    "ignore": list(IGNORED),
                 }
             ),
             log=log.logger,

@@ -1,0 +1,56 @@
+"""The seam as nbgrader preprocessors, so that `nbgrader autograde` and formgrader's button give the same marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Float
+
+from autograder.course import Course
+from autograder.grading.paste import paste
+from autograder.grading.plain import PlainRunner
+from autograder.grading.rebuild import rebuild
+from autograder.grading.running import Limits
+from autograder.grading.seam import grade_again_if_unsound
+
+
+class RebuildSubmission(NbGraderPreprocessor):  # type: ignore[misc]
+    """Stands in for nbgrader's OverwriteCells and its companions."""
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Return the submission rebuilt on the master."""
+        course, section = _course(self, resources)
+        rebuilt = rebuild(course.master(section), nb)
+        for note in rebuilt.notes:
+            self.log.info(note)
+        return rebuilt.notebook, resources
+
+
+class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
+    """Stands in for nbgrader's Execute."""
+
+    cell_seconds = Float(Limits().cell_seconds, help="Seconds that a cell may run.").tag(config=True)
+    notebook_seconds = Float(Limits().notebook_seconds, help="Seconds that a notebook may run.").tag(config=True)
+
+    def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
+        """Return the notebook with outputs from which nbgrader computes exactly our marks."""
+        course, section = _course(self, resources)
+        runner = PlainRunner(course.master_path(section).parent)
+        limits = Limits(self.cell_seconds, self.notebook_seconds)
+        result = grade_again_if_unsound(course.master(section), nb, runner, limits)
+        if not result.is_sound:
+            student = resources["nbgrader"]["student"]
+            raise RuntimeError(f"{student}'s {section} couldn't be graded: {' '.join(result.notes)} Grade it again.")
+        for note in result.notes:
+            self.log.info(note)
+        return paste(result), resources
+
+
+def _course(preprocessor: NbGraderPreprocessor, resources: Any) -> tuple[Course, str]:
+    """Return the course and the section that a converter is at: it is the parent of the preprocessor's exporter."""
+    folders = preprocessor.parent.parent.coursedir
+    root = Path(folders.root).resolve()
+    return Course(root, root / folders.source_directory), resources["nbgrader"]["assignment"]

@@ -1,0 +1,34 @@
+"""nbgrader's settings for this course: its own commands and formgrader release, grade and give feedback as ours do.
+
+The nbgrader_config.py of a course folder loads this file; nbgrader finds it in the folder where it is run.
+"""
+
+from pathlib import Path
+
+from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, LimitOutput, SaveAutoGrades
+
+from autograder.course import Course
+from autograder.feedback import PREPROCESSORS
+from autograder.grading.preprocessors import GradeSubmission, RebuildSubmission
+from autograder.nbgrader_bridge import IGNORED
+from autograder.releasing.settings import nbgrader_settings
+
+c = get_config()  # type: ignore[name-defined]  # noqa: F821
+c.merge(nbgrader_settings())
+
+_course = Course.at(Path.cwd())
+c.CourseDirectory.source_directory = (
+    "notebooks" if _course.source.parent == _course.root else str(_course.source)  # the checkout's own masters
+)
+c.CourseDirectory.ignore = list(IGNORED)
+
+c.Autograde.sanitize_preprocessors = [RebuildSubmission]
+c.Autograde.autograde_preprocessors = [
+    GradeSubmission,
+    LimitOutput,
+    SaveAutoGrades,
+    AssignLatePenalties,
+    CheckCellMetadata,
+]
+
+c.GenerateFeedback.preprocessors = list(PREPROCESSORS)
