@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+PARENTS = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON"}
 TARGETS = {"setup", "lab", "demo", "test", "test-fast", "notebooks", "lint", "bench", "lock"}
 
 
 def run_make(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     # The make that runs the tests would otherwise hand its own flags down.
-    inherited = {name: value for name, value in os.environ.items() if name not in {"MAKEFLAGS", "MFLAGS", "PYTHON"}}
+    inherited = {name: value for name, value in os.environ.items() if name not in PARENTS}
     return subprocess.run(
         ["make", *arguments], cwd=folder, env={**inherited, **variables}, capture_output=True, text=True, check=False
     )
