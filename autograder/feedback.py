@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbformat import NotebookNode
 from nbgrader.converters import GenerateFeedback
 from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+from nbgrader.utils import is_grade, is_solution
 
 from autograder.course import Course
 from autograder.nbgrader_bridge import Log, course_directory, nbgrader_errors
 
-PREPROCESSORS = (ClearHiddenTests, GetGrades, CSSHTMLHeaderPreprocessor)
+
+class HideTests(ClearHiddenTests):  # type: ignore[misc]
+    """Takes hidden tests out of test cells; elsewhere its markers are the student's own words, and stay."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
+        """Clear a test cell."""
+        if is_grade(cell) and not is_solution(cell):
+            return super().preprocess_cell(cell, resources, cell_index)  # type: ignore[no-any-return]
+        return cell, resources
+
+
+PREPROCESSORS = (HideTests, GetGrades, CSSHTMLHeaderPreprocessor)
 """The steps of a feedback page: nbgrader's, after hidden tests are taken out."""
 
 
