@@ -94,7 +94,11 @@ def test_results_share_no_memory_with_the_input(function: Function, dtype: type)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-@pytest.mark.parametrize(("x", "expected"), [(5, 5), (True, 1), (False, 0), (Colour.RED, 5), (Index(), 5)], ids=repr)
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [(5, 5), (True, 1), (False, 0), (Colour.RED, 5), (Index(), 5)],
+    ids=["5", "True", "False", "enum", "index"],
+)
 def test_python_numbers_give_python_ints(function: Function, x: object, expected: int) -> None:
     result = function(x, nf.INT8)
     assert type(result) is int
