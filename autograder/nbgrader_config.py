@@ -3,6 +3,9 @@
 The nbgrader_config.py of a course folder loads this file; nbgrader finds it in the folder where it is run.
 """
 
+import os
+import shutil
+import sys
 from pathlib import Path
 
 from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, LimitOutput, SaveAutoGrades
@@ -15,6 +18,10 @@ from autograder.releasing.settings import nbgrader_settings
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 c.merge(nbgrader_settings())
+
+if shutil.which("alembic") is None:
+    # nbgrader starts it by name; it is beside this Python, also when the environment isn't activated.
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
 
 _course = Course.at(Path.cwd())
 c.CourseDirectory.source_directory = (
