@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+from autograder.console import print_table, say
+from autograder.course import Course
+from autograder.proof.catalogue import read_catalogue
+from tests.samples import make_samples
 
 ROOT = Path(__file__).resolve().parent.parent
 COURSE = ROOT / "build" / "demo"
@@ -49,11 +56,62 @@ def shorten(step: Sequence[str]) -> str:
     return " ".join(["autograder", *words[2:]] if words[1] == "autograder" else ["python", *words])
 
 
+@dataclass(frozen=True)
+class Mark:
+    """A sample's marks: those in the exported grades (None without), and those that it must get."""
+
+    student: str
+    section: str
+    score: float | None
+    expected: float
+    max_score: float
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the sample got what it must get."""
+        return self.score == self.expected
+
+
+def marks(course: Course, grades: Path) -> tuple[Mark, ...]:
+    """Return the marks of all samples, by section and student, from the exported grades."""
+    with grades.open(newline="", encoding="utf-8") as file:
+        scores = {(row["student_id"], row["section"]): float(row["score"]) for row in csv.DictReader(file)}
+    return tuple(
+        Mark(student, section, scores.get((student, section)), sample.expected.score, sample.expected.max_score)
+        for section in course.sections
+        for student, sample in sorted(
+            make_samples(section, course.master(section), read_catalogue(course.catalogue_path(section))).items()
+        )
+    )
+
+
+def report(course: Course, found: Sequence[Mark]) -> int:
+    """Print the grades beside the expected ones and where the feedback is; 1 if a grade isn't what it must be."""
+    rows = [
+        (
+            each.student,
+            each.section,
+            "–" if each.score is None else f"{each.score:g}",
+            f"{each.expected:g}",
+            f"{each.max_score:g}",
+            course.feedback(each.student, each.section).relative_to(course.root),
+        )
+        for each in found
+    ]
+    print_table("Grades of the samples", ("student", "section", "#score", "#expected", "#of", "feedback page"), rows)
+    wrong = [each.student for each in found if not each.is_right]
+    verdict = f"NOT as expected: {', '.join(wrong)}" if wrong else "each as expected"
+    say(f"{len(found)} samples graded, {verdict}. The feedback pages are in {course.root / 'feedback'}.")
+    return PROBLEMS if wrong else 0
+
+
 def main() -> int:
     """Run the demo from an empty course folder."""
     shutil.rmtree(COURSE, ignore_errors=True)
     COURSE.mkdir(parents=True)
-    return run_all(commands(COURSE), lambda step: subprocess.run([sys.executable, *step], cwd=ROOT).returncode)
+    code = run_all(commands(COURSE), lambda step: subprocess.run([sys.executable, *step], cwd=ROOT).returncode)
+    course = Course.at(COURSE)
+    return code or report(course, marks(course, COURSE / "grades.csv"))
 
 
 if __name__ == "__main__":

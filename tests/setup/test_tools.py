@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.demo import commands, run_all, tolerated
+from tests.mini_course import mini_course
+from tools.demo import commands, marks, report, run_all, tolerated
 from tools.system_packages import find_chromium, is_required, may_install
 
 STEPS = commands(Path("course"))
@@ -80,3 +81,27 @@ def test_the_browser_opens_a_page(chromium: str) -> None:
         page.set_content("<p id=sum></p><script>document.getElementById('sum').textContent = 127 + 1</script>")
         assert page.text_content("#sum") == "128"
         browser.close()
+
+
+GRADES = "student_id,section,score,max_score\ncomplete,01_mini,3,3\nuntouched,01_mini,{untouched},3\n"
+
+
+@pytest.mark.parametrize(("untouched", "code"), [(0, 0), (1, 1)])
+def test_the_demo_ends_in_the_grades_and_fails_if_one_is_not_as_expected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], untouched: int, code: int
+) -> None:
+    course = mini_course(tmp_path)
+    grades = tmp_path / "grades.csv"
+    grades.write_text(GRADES.format(untouched=untouched), encoding="utf-8")
+    found = [each for each in marks(course, grades) if each.score is not None]
+    assert report(course, found) == code
+    printed = capsys.readouterr().out
+    assert "feedback/complete/01_mini/01_mini.html" in printed
+    assert ("NOT as expected: untouched" in printed) == bool(code)
+
+
+def test_a_sample_without_a_grade_is_not_as_expected(tmp_path: Path) -> None:
+    course = mini_course(tmp_path)
+    grades = tmp_path / "grades.csv"
+    grades.write_text("student_id,section,score,max_score\n", encoding="utf-8")
+    assert not any(each.is_right for each in marks(course, grades))
