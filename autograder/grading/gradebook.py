@@ -11,7 +11,6 @@ from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, Limit
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.grading.paste import paste
 from autograder.grading.result import Result
 from autograder.nbgrader_bridge import Log, course_directory, nbgrader_errors
 
@@ -36,7 +35,7 @@ def record(course: Course, section: str, student: str, result: Result, stamp: di
     """
     if not result.is_sound:
         raise CourseError(f"The result of {student} in {section} isn't sound.", "Grade the submission again.")
-    notebook = paste(result)
+    notebook = copy.deepcopy(result.notebook)
     notebook.metadata[STAMP] = stamp
     log = Log()
     with course_directory(course, section, student, log) as folders:

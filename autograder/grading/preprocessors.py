@@ -10,7 +10,6 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Float
 
 from autograder.course import Course
-from autograder.grading.paste import paste
 from autograder.grading.plain import PlainRunner
 from autograder.grading.rebuild import rebuild
 from autograder.grading.running import Limits
@@ -46,7 +45,7 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
             raise RuntimeError(f"{student}'s {section} couldn't be graded: {' '.join(result.notes)} Grade it again.")
         for note in result.notes:
             self.log.info(note)
-        return paste(result), resources
+        return result.notebook, resources
 
 
 def _course(preprocessor: NbGraderPreprocessor, resources: Any) -> tuple[Course, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import textwrap
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +19,9 @@ from autograder.grading.result import CellResult, Result, State
 from autograder.grading.running import Limits, Outcome, Run, Runner, RunnerError, Status
 
 _DEFAULT = Limits()
+
+_LINE = 96
+"""Characters on a line of a message below a test cell."""
 
 
 def grade(
@@ -84,11 +88,15 @@ def _is_valid(output: NotebookNode) -> bool:
 
 
 def _outputs(result: CellResult) -> list[NotebookNode]:
-    """Return what is shown below a test cell: the message alone, for tracebacks and prints may show hidden tests."""
+    """Return what is shown below a test cell: the message alone, for tracebacks and prints may show hidden tests.
+
+    nbgrader's SaveAutoGrades reads marks from outputs: none with an error, all of them with text that was printed.
+    """
     if result.state is State.PASSED:
         return [new_output("stream", name="stdout", text=f"✓ {result.grade_id}: passed.\n")]
-    error = new_output("error", ename=str(result.state), evalue=result.message, traceback=[f"✗ {result.message}"])
-    return [error]
+    # Feedback pages don't wrap the lines of an error.
+    lines = textwrap.wrap(f"✗ {result.message}", _LINE)
+    return [new_output("error", ename=str(result.state), evalue=result.message, traceback=lines)]
 
 
 def _remarks(notebook: NotebookNode, run: Run, limits: Limits) -> Iterator[str]:
