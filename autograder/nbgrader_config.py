@@ -14,7 +14,7 @@ from autograder.course import Course
 from autograder.feedback import PREPROCESSORS
 from autograder.grading.preprocessors import GradeSubmission, RebuildSubmission
 from autograder.nbgrader_bridge import IGNORED
-from autograder.releasing.settings import nbgrader_settings
+from autograder.settings import nbgrader_settings
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821
 c.merge(nbgrader_settings())

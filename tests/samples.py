@@ -23,8 +23,8 @@ from autograder.course import Course
 from autograder.errors import CourseError, ExitCode
 from autograder.proof.catalogue import Entry, read_catalogue
 from autograder.proof.exercises import Exercise, find_exercises
-from autograder.releasing.regions import MARKERS
-from autograder.releasing.settings import nbgrader_settings
+from autograder.regions import MARKERS
+from autograder.settings import nbgrader_settings
 
 Edit = Callable[[int, NotebookNode], Iterable[NotebookNode]]
 

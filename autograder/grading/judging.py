@@ -10,7 +10,7 @@ from nbformat import NotebookNode
 
 from autograder.grading.result import CellResult, State
 from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Limits, Outcome, Status
-from autograder.releasing.regions import RegionKind
+from autograder.regions import RegionKind
 
 _BEGIN, _END = f"BEGIN {RegionKind.HIDDEN_TESTS}", f"END {RegionKind.HIDDEN_TESTS}"
 _FAILURES = ("AssertionError", "CheckFailed")

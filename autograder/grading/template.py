@@ -11,7 +11,7 @@ from functools import cached_property
 from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearHiddenTests, ClearOutput, ClearSolutions, ComputeChecksums, LockCells
 
-from autograder.releasing.settings import nbgrader_settings
+from autograder.settings import nbgrader_settings
 
 CELL_ID = re.compile(r"[a-zA-Z0-9-_]{1,64}")
 """What nbformat 4.5 allows as a cell's id."""

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from nbformat import NotebookNode
 
 from autograder.errors import CourseError
-
-BEGIN_HIDDEN = "### BEGIN HIDDEN TESTS"
-END_HIDDEN = "### END HIDDEN TESTS"
+from autograder.regions import RegionKind, split_cell
 
 
 @dataclass(frozen=True)
@@ -47,14 +45,6 @@ def find_exercises(master: NotebookNode) -> tuple[Exercise, ...]:
 
 def split_tests(source: str) -> tuple[str, str]:
     """Split a test cell into its visible part and its hidden part (without the markers)."""
-    visible: list[str] = []
-    hidden: list[str] = []
-    inside = False
-    for line in source.splitlines():
-        if line.strip() == BEGIN_HIDDEN:
-            inside = True
-        elif line.strip() == END_HIDDEN:
-            inside = False
-        else:
-            (hidden if inside else visible).append(line)
-    return "\n".join(visible).strip(), "\n".join(hidden).strip()
+    parts = split_cell(source)
+    hidden = [line for region in parts.regions if region.kind is RegionKind.HIDDEN_TESTS for line in region.lines]
+    return "\n".join(parts.public).strip(), "\n".join(hidden).strip()

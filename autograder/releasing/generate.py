@@ -20,7 +20,7 @@ from autograder.errors import CourseError
 from autograder.nbgrader_bridge import Log
 from autograder.releasing.database import prepare_gradebook
 from autograder.releasing.masters import check_master
-from autograder.releasing.settings import nbgrader_settings
+from autograder.settings import nbgrader_settings
 
 SHIPPED = (CHECKS, "*.npy", "*.png", "*.svg", "*.csv", "*.txt")
 """What ships beside the notebook itself."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from autograder.regions import MARKERS
 from autograder.releasing.kinds import Kind, kind_of, unwelcome
 from autograder.releasing.manifest import MANIFEST, digest, files_in, read_manifest
 from autograder.releasing.matching import Finder, Found, squeeze
-from autograder.releasing.regions import MARKERS
 from autograder.releasing.secrets import Secret
 from autograder.releasing.texts import Damaged, Text, texts_of
 

@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 
 from autograder.course import CHECKS, Course
 from autograder.errors import CourseError
-from autograder.releasing.regions import RegionKind, split_cell
+from autograder.regions import RegionKind, split_cell
 
 
 def check_master(course: Course, section: str) -> None:

@@ -13,8 +13,8 @@ from nbformat import NotebookNode
 from autograder.course import CATALOGUE, Course, read_notebook
 from autograder.errors import CourseError
 from autograder.proof.catalogue import Entry, read_catalogue
+from autograder.regions import CellParts, Region, RegionKind, split_cell
 from autograder.releasing.matching import squeeze
-from autograder.releasing.regions import CellParts, Region, RegionKind, split_cell
 from autograder.releasing.trivial import gives_nothing_away
 
 _KINDS = {

@@ -9,8 +9,8 @@ import pytest
 
 from autograder.course import Course
 from autograder.errors import CourseError
+from autograder.regions import RegionKind, split_cell
 from autograder.releasing.matching import Finder, squeeze
-from autograder.releasing.regions import RegionKind, split_cell
 from autograder.releasing.secrets import collect_secrets
 from autograder.releasing.trivial import gives_nothing_away
 from tests.mini_course import CATALOGUE, SECTION, cell, mini_course, mini_master

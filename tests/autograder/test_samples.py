@@ -17,8 +17,8 @@ from autograder.intake.collecting import collect
 from autograder.intake.sections import grade_ids
 from autograder.proof.catalogue import read_catalogue
 from autograder.proof.exercises import find_exercises
+from autograder.regions import MARKERS
 from autograder.releasing.generate import generate
-from autograder.releasing.regions import MARKERS
 from tests.mini_course import SECTION, mini_course
 from tests.samples import Sample, main, make_samples, refused_files, right_answers, write_samples
 
