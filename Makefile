@@ -39,6 +39,7 @@ notebooks: $(STAMP)  ## re-execute the notebooks from their text twins (SECTION=
 
 lint: $(STAMP)  ## ruff, mypy and codespell
 	@$(PY) -m ruff check --quiet .
+	@$(PY) -m ruff format --check --quiet .
 	@$(PY) -m mypy --no-error-summary
 	@$(PY) -m codespell_lib
 

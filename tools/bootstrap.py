@@ -13,8 +13,10 @@ def complaint(version: tuple) -> str:  # type: ignore[type-arg]
     """Return what to say to a Python of this version: nothing if it will do."""
     if tuple(version[:2]) >= NEEDED:
         return ""
-    return f"Python 3.11 or newer is needed, this is {'.'.join(map(str, version[:3]))}: " \
+    return (
+        f"Python 3.11 or newer is needed, this is {'.'.join(map(str, version[:3]))}: "
         "install it and run `make PYTHON=python3.12 setup` (with its name)."
+    )
 
 
 def main() -> int:

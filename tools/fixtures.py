@@ -1,6 +1,6 @@
 """Write the random inputs of the notebooks: stored, because generators may change between NumPy versions.
 
-    python tools/fixtures.py
+python tools/fixtures.py
 """
 
 from __future__ import annotations

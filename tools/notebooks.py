@@ -1,7 +1,7 @@
 """Build the notebooks from their text twins: execute them, store the outputs, seal their checks.
 
-    python tools/notebooks.py [SECTION...]            build (all sections without a name)
-    python tools/notebooks.py --check [SECTION...]    only say whether twins, notebooks and checks agree
+python tools/notebooks.py [SECTION...]            build (all sections without a name)
+python tools/notebooks.py --check [SECTION...]    only say whether twins, notebooks and checks agree
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The programs from outside Python that some tests need: find them, and install them where that's allowed.
 
-    python -m tools.system_packages      use what is there, install the rest, or say what is missing
+python -m tools.system_packages      use what is there, install the rest, or say what is missing
 """
 
 from __future__ import annotations

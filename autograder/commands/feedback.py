@@ -23,10 +23,15 @@ def run(course: Course, options: argparse.Namespace) -> int:
 
     sections = course.select(options.sections)
     wanted = [(section, student) for section in sections for student in graded(course, section)]
-    if options.student:
-        wanted = [each for each in wanted if each[1] in options.student]
     if not wanted:
         raise CourseError(f"Nothing has been graded in {course.root}.", "Run `autograder grade` first.")
+    known = {student for _, student in wanted}
+    for student in options.student:
+        if student not in known:
+            graded_ones = ", ".join(sorted(known)[:20])
+            raise CourseError(f"Nothing of '{student}' has been graded.", f"Graded are: {graded_ones}.")
+    if options.student:
+        wanted = [each for each in wanted if each[1] in options.student]
     pages, problems = [], []
     for section, student in track(wanted, len(wanted), "feedback"):
         try:

@@ -27,7 +27,7 @@ def write(folder: Path, text: str) -> Path:
 
 def test_a_catalogue_is_read_in_order(tmp_path: Path) -> None:
     text = '[a]\npublic = ["x = 1"]\n[[a.wrong]]\nname = "n"\nhint = """two\nlines"""\n'
-    text += "answer = \'\'\'\nx = 2\n\'\'\'\n[b]\n"
+    text += "answer = '''\nx = 2\n'''\n[b]\n"
     catalogue = read_catalogue(write(tmp_path, text))
     assert list(catalogue) == ["a", "b"]
     [wrong] = catalogue["a"].wrong
