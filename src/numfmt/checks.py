@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from numfmt.plain import Plain, plain, show
-from numfmt.sealed import stretch, unlock
+from .plain import Plain, plain, show
+from .sealed import stretch, unlock
 
 DATA = "checks.json"
 Inputs = Sequence[tuple[Any, ...]]

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from numfmt._arrays import torch_if_loaded
+from ._arrays import torch_if_loaded
 
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 """What an answer is reduced to: JSON's types, with integers of any size."""

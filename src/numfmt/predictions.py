@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from numbers import Real
 
-from numfmt.plain import show
+from .plain import show
 
 _guesses: dict[str, object] = {}
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 from typing import Any
 
-from numfmt.plain import Plain, to_bytes
+from .plain import Plain, to_bytes
 
 _ROUNDS = 20_000  # about 10 ms for an honest check, a million times that for a list of guesses
 _NAME_BYTES = 12
