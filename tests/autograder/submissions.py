@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import signal
 import threading
 from pathlib import Path
 from typing import Any
@@ -94,3 +95,8 @@ class Here:
                 except Exception as error:
                     outcomes[cell["id"]] = Outcome(Status.ERROR, type(error).__name__, str(error))
         return Run(copy.deepcopy(notebook), outcomes)
+
+
+def heed_ctrl_c() -> None:
+    """Let a child process hear Ctrl-C (as `preexec_fn`): a shell starts its background jobs deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -24,7 +24,7 @@ from autograder.course import MAX_NOTEBOOK_BYTES, Course, read_notebook
 from autograder.grading import batch
 from autograder.grading.processes import MARK
 from autograder.grading.running import Limits, Run, RunnerError
-from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_in
+from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_in, heed_ctrl_c
 from tests.mini_course import SECTION, answered, mini_course
 
 Report = tuple[int, dict[str, Any]]
@@ -269,7 +269,8 @@ def test_ctrl_c_keeps_what_is_finished_and_leaves_nothing_running(tmp_path: Path
     scratch = tmp_path / "t"
     scratch.mkdir()
     command = [sys.executable, "-m", "autograder", "grade", "--course", str(course.root), "--workers", "1"]
-    grader = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)}, stderr=subprocess.PIPE, text=True)
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    grader = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c)
     deadline = time.monotonic() + 60
     while not (course.autograded("a", SECTION).exists() and list(scratch.glob("autograder-run-*"))):
         assert time.monotonic() < deadline and grader.poll() is None

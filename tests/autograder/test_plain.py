@@ -32,6 +32,7 @@ from autograder.grading.running import (
     RunnerError,
     Status,
 )
+from tests.autograder.submissions import heed_ctrl_c
 from tests.mini_course import cell
 
 pytestmark = pytest.mark.slow
@@ -192,7 +193,8 @@ PlainRunner()(new_notebook(cells=[new_code_cell("open('here', 'w').close(); impo
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_when_the_grader_is_interrupted_or_killed_the_run_ends(end: signal.Signals, home: Path) -> None:
-    grader = subprocess.Popen([sys.executable, "-c", SCRIPT, str(home)], stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-c", SCRIPT, str(home)]
+    grader = subprocess.Popen(command, stderr=subprocess.DEVNULL, preexec_fn=heed_ctrl_c)
     try:
         _wait_for(lambda: bool(list(home.glob("*/work/here"))))
         assert len(running_in(home)) >= 2
