@@ -59,6 +59,7 @@ def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
     client = NotebookClient(
         notebook, timeout=120, kernel_name="python3", record_timing=False, coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--log-level=ERROR"],  # the kernel would warn of its unencrypted connection
     )  # fmt: skip
     client.execute()
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
