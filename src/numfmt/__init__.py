@@ -2,6 +2,25 @@
 
 from .bitstrings import from_bits, to_bits
 from .codes import decode, encode, values
+from .float_format import (
+    BF16,
+    E2M1,
+    E2M3,
+    E3M2,
+    E3M4,
+    E4M3,
+    E4M3B11FNUZ,
+    E4M3FNUZ,
+    E4M3IEEE,
+    E5M2,
+    E5M2FNUZ,
+    E8M0,
+    FP16,
+    FP32,
+    FP64,
+    TF32,
+    FloatFormat,
+)
 from .formats import (
     INT2,
     INT4,
@@ -19,27 +38,46 @@ from .formats import (
 )
 from .reductions import dot
 from .registry import get_format
+from .rounding import round_to
 from .wrapping import wrap
 
 __all__ = [
+    "BF16",
+    "E2M1",
+    "E2M3",
+    "E3M2",
+    "E3M4",
+    "E4M3",
+    "E4M3B11FNUZ",
+    "E4M3FNUZ",
+    "E4M3IEEE",
+    "E5M2",
+    "E5M2FNUZ",
+    "E8M0",
+    "FP16",
+    "FP32",
+    "FP64",
     "INT2",
     "INT4",
     "INT8",
     "INT16",
     "INT32",
     "INT64",
+    "TF32",
     "UINT2",
     "UINT4",
     "UINT8",
     "UINT16",
     "UINT32",
     "UINT64",
+    "FloatFormat",
     "IntFormat",
     "decode",
     "dot",
     "encode",
     "from_bits",
     "get_format",
+    "round_to",
     "to_bits",
     "values",
     "wrap",

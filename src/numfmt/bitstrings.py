@@ -7,9 +7,10 @@ from typing import Any, overload
 import numpy as np
 
 from ._arrays import read_integers
-from .codes import codes_in_range, decode
+from .codes import codes_in_range, decode, encode
+from .float_format import FloatFormat
 from .formats import IntFormat
-from .registry import get_format
+from .registry import Format, get_format
 
 _SEPARATORS = str.maketrans("", "", " _")
 
@@ -27,10 +28,14 @@ def to_bits(x: object, fmt: object, group: int | None = None) -> Any:
     fmt = get_format(fmt)
     if group is not None and not (isinstance(group, int) and group >= 1):
         raise ValueError(f"to_bits: group counts bits, so it must be an int of at least 1, got {group!r}")
-    source = read_integers(x, "to_bits")
-    codes = codes_in_range(source.array, fmt, "to_bits")
+    if isinstance(fmt, FloatFormat):
+        codes = np.asarray(encode(x, fmt))
+        single = codes.ndim == 0
+    else:
+        source = read_integers(x, "to_bits")
+        codes, single = codes_in_range(source.array, fmt, "to_bits"), source.single
     texts = [_digits(code, fmt.bits, group) for code in codes.ravel().tolist()]
-    return texts[0] if source.single else np.array(texts, dtype=np.str_).reshape(codes.shape)
+    return texts[0] if single else np.array(texts, dtype=np.str_).reshape(codes.shape)
 
 
 @overload
@@ -65,7 +70,7 @@ def _digits(code: int, bits: int, group: int | None) -> str:
     return " ".join(pieces + [text[start : start + group] for start in range(first, bits, group)])
 
 
-def _checked(text: object, fmt: IntFormat | None) -> str:
+def _checked(text: object, fmt: Format | None) -> str:
     """Return the digits of `text` alone, or say which character or length is wrong."""
     if not isinstance(text, str):
         raise TypeError(

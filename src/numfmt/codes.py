@@ -6,8 +6,11 @@ from typing import Any, overload
 
 import numpy as np
 
-from ._arrays import Array, read_integers
+from ._arrays import Array, read_integers, torch_if_loaded
+from ._float_codes import codes_for, values_of
 from ._modular import as_values, codes_of, extend, residues, wrap_int
+from ._reals import read_reals
+from .float_format import FloatFormat
 from .formats import IntFormat
 from .registry import get_format
 
@@ -20,12 +23,16 @@ def encode(x: int, fmt: object) -> int: ...
 @overload
 def encode(x: object, fmt: object) -> Any: ...
 def encode(x: object, fmt: object) -> Any:
-    """Return the two's-complement code, 0 to 2**bits - 1, of each value; the inverse of `decode`.
+    """Return the code, 0 to 2**bits - 1, of each value; the inverse of `decode`.
 
-    A Python int gives a Python int; arrays, sequences and tensors keep their shape and come in
-    `fmt.code_dtype`. Raises OverflowError for a value out of range and TypeError for non-integers.
+    Integer formats use two's complement and raise OverflowError for a value out of range, TypeError for
+    non-integers. Float formats round as `round_to` does by default (nearest even, IEEE overflow); every NaN
+    gets the one code `fmt.nan_code`. A Python number gives a Python int; arrays, sequences and tensors keep
+    their shape and come in `fmt.code_dtype`.
     """
     fmt = get_format(fmt)
+    if isinstance(fmt, FloatFormat):
+        return _encode_floats(x, fmt)
     source = read_integers(x, "encode")
     return source.restore(codes_in_range(source.array, fmt, "encode"))
 
@@ -37,8 +44,9 @@ def decode(codes: object, fmt: object) -> Any: ...
 def decode(codes: object, fmt: object) -> Any:
     """Return the value that each code, an integer from 0 to 2**bits - 1, stands for in `fmt`.
 
-    A Python int gives a Python int; arrays, sequences and tensors keep their shape and come in `fmt.dtype`.
-    Raises OverflowError for a code out of range and TypeError for non-integers.
+    A Python int gives a Python int (a float, for a float format); arrays, sequences and tensors keep their
+    shape and come in `fmt.dtype` (float64). Raises OverflowError for a code out of range and TypeError for
+    non-integers.
     """
     fmt = get_format(fmt)
     source = read_integers(codes, "decode")
@@ -49,11 +57,27 @@ def decode(codes: object, fmt: object) -> Any:
             f"decode: code {code}{place} is not a code of {fmt}, which has {fmt.bits} bits: "
             f"0 to {fmt.count - 1}; encode(x, {fmt}) turns values into codes"
         )
+    if isinstance(fmt, FloatFormat):
+        return source.restore(values_of(residues(source.array), fmt))
     return source.restore(as_values(extend(residues(source.array), fmt), fmt))
 
 
+def _encode_floats(x: object, fmt: FloatFormat) -> Any:
+    from .rounding import round_to  # which decodes tensors of narrow types, and so needs this module
+
+    rounded = round_to(x, fmt)
+    torch = torch_if_loaded()
+    if torch is not None and isinstance(rounded, torch.Tensor):
+        codes = codes_for(read_reals(rounded, "encode").array, fmt)
+        return torch.from_numpy(codes).to(rounded.device)
+    codes = codes_for(np.asarray(read_reals(rounded, "encode").array), fmt)
+    if isinstance(rounded, np.ndarray):
+        return codes
+    return codes[()] if isinstance(x, np.generic) else int(codes)
+
+
 def values(fmt: object) -> Array:
-    """Return all 2**bits values of `fmt` in code order, as a 1-D array in `fmt.dtype`.
+    """Return all 2**bits values of `fmt` in code order, as a 1-D array in `fmt.dtype` (float64 for float formats).
 
     Raises ValueError above 24 bits.
     """
@@ -63,7 +87,8 @@ def values(fmt: object) -> Array:
             f"values: {fmt} has {fmt.count} values, too many to list (the limit is {MAX_LISTED_BITS} bits); "
             f"{fmt}.min and {fmt}.max give its range"
         )
-    return as_values(extend(np.arange(fmt.count, dtype=np.uint64), fmt), fmt)
+    codes = np.arange(fmt.count, dtype=np.uint64)
+    return values_of(codes, fmt) if isinstance(fmt, FloatFormat) else as_values(extend(codes, fmt), fmt)
 
 
 def codes_in_range(array: Array, fmt: IntFormat, what: str) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from ._arrays import Array, read_integers
 from ._modular import as_values, codes_of, extend, residues, wrap_int
 from .formats import INT32
-from .registry import get_format
+from .registry import get_int_format
 
 
 def dot(a: object, b: object, multiply: object = None, accumulate: object = INT32) -> int:
@@ -19,8 +19,8 @@ def dot(a: object, b: object, multiply: object = None, accumulate: object = INT3
     right, wraps into `accumulate` (None: it stays exact). Raises TypeError for non-integers, and ValueError
     for inputs that aren't 1-D or differ in length.
     """
-    multiply = None if multiply is None else get_format(multiply)
-    accumulate = None if accumulate is None else get_format(accumulate)
+    multiply = None if multiply is None else get_int_format(multiply, "dot")
+    accumulate = None if accumulate is None else get_int_format(accumulate, "dot")
     left, right = _read_vector(a, "a"), _read_vector(b, "b")
     if left.size != right.size:
         raise ValueError(f"dot: a has {left.size} elements and b has {right.size}; they must have equally many")

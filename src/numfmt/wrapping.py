@@ -6,7 +6,7 @@ from typing import Any, overload
 
 from ._arrays import read_integers
 from ._modular import as_values, codes_of, extend, residues, wrap_int
-from .registry import get_format
+from .registry import get_int_format
 
 
 @overload
@@ -19,7 +19,7 @@ def wrap(x: object, fmt: object) -> Any:
     Python ints give a Python int; NumPy arrays, sequences and torch tensors give an array or tensor of the
     same shape in `fmt.dtype`; True counts as 1. Raises TypeError for anything that isn't integers.
     """
-    fmt = get_format(fmt)
+    fmt = get_int_format(fmt, "wrap")
     if isinstance(x, int):
         return wrap_int(int(x), fmt)
     source = read_integers(x, "wrap")

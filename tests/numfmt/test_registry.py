@@ -52,8 +52,8 @@ def test_unknown_name_suggests_the_nearest(spec: str, nearest: str) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    ["", "u8", "int", "blue", "int1234", np.float32, np.bool_, np.integer, np.dtype("m8[s]"), torch.float16,
-     torch.bool, torch.qint8, ml_dtypes.bfloat16, np.dtype([("a", np.int8)])],
+    ["", "u8", "int", "blue", "int1234", np.complex64, np.bool_, np.integer, np.dtype("m8[s]"),
+     torch.complex64, torch.bool, torch.qint8, np.longdouble, np.dtype([("a", np.int8)])],
     ids=repr,
 )  # fmt: skip
 def test_unknown_format_lists_what_there_is(spec: object) -> None:

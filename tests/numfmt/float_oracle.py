@@ -1,0 +1,79 @@
+"""A scalar oracle for float formats, with Fractions and the formats' definitions alone: slow and obviously right."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from fractions import Fraction
+from functools import cache
+
+import numfmt as nf
+
+NAN, INF = "nan", "inf"
+
+
+@cache
+def table(fmt: nf.FloatFormat) -> tuple[Fraction | str, ...]:
+    """Return what each code stands for, from the fields as the standards define them; infinities as "inf", "-inf"."""
+    return tuple(_meaning(code, fmt) for code in range(2**fmt.bits))
+
+
+def _meaning(code: int, fmt: nf.FloatFormat) -> Fraction | str:
+    text = format(code, f"0{fmt.bits}b")
+    sign, rest = (text[0], text[1:]) if fmt.signed else ("0", text)
+    exponent, mantissa = rest[: fmt.exponent_bits], rest[fmt.exponent_bits :]
+    if fmt.specials == "ieee" and set(exponent) == {"1"}:
+        return NAN if "1" in mantissa else ("-" if sign == "1" else "") + INF
+    if fmt.specials == "fn" and set(rest) == {"1"}:
+        return NAN
+    if fmt.specials == "fnuz" and sign == "1" and "1" not in rest:
+        return NAN
+    fraction = Fraction(int(mantissa or "0", 2), 2 ** len(mantissa))
+    if not fmt.signed and fmt.mantissa_bits == 0:
+        return Fraction(2) ** (int(exponent, 2) - fmt.bias)
+    if "1" in exponent:
+        value = (1 + fraction) * Fraction(2) ** (int(exponent, 2) - fmt.bias)
+    else:
+        value = fraction * Fraction(2) ** (1 - fmt.bias)
+    return -value if sign == "1" else value
+
+
+@cache
+def magnitudes(fmt: nf.FloatFormat) -> tuple[Fraction, ...]:
+    """Return the finite values from zero up, sorted, and the one that would come next."""
+    finite = sorted({each for each in table(fmt) if isinstance(each, Fraction) and each >= 0})
+    top = finite[-1]
+    quantum = top - finite[-2] if len(finite) > 1 and fmt.mantissa_bits else top
+    return (*finite, top + quantum)
+
+
+def rounded(x: Fraction, fmt: nf.FloatFormat, mode: str) -> tuple[Fraction, bool]:
+    """Return |x| rounded as if one more value stood above the largest, and whether that one was chosen."""
+    size, grid = abs(x), magnitudes(fmt)
+    if size >= grid[-1]:
+        return grid[-1], True
+    low_index = bisect_right(grid, size) - 1
+    if low_index < 0:  # below the smallest value of a format without zero
+        return grid[0], False
+    low, high = grid[low_index], grid[low_index + 1]
+    if size == low:
+        return low, False
+    chosen = _choose(size, low, high, low_index, x < 0, mode, fmt)
+    return chosen, chosen == grid[-1]
+
+
+def _choose(
+    size: Fraction, low: Fraction, high: Fraction, index: int, negative: bool, mode: str, fmt: nf.FloatFormat
+) -> Fraction:
+    # The values in order are the codes in order, so the parity of the index is the parity of the mantissa's last bit;
+    # a format without mantissa has only its hidden bit, which is odd at every value but carries to even above.
+    low_is_even = index % 2 == 0 if fmt.mantissa_bits else False
+    if mode == "nearest_even":
+        if size - low == high - size:
+            return low if low_is_even else high
+        return low if size - low < high - size else high
+    if mode == "nearest_away":
+        return low if size - low < high - size else high
+    if mode == "to_odd":
+        return high if low_is_even else low
+    up = {"toward_zero": False, "away_from_zero": True, "toward_positive": not negative, "toward_negative": negative}
+    return high if up[mode] else low
