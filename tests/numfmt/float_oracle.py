@@ -65,8 +65,8 @@ def _choose(
     size: Fraction, low: Fraction, high: Fraction, index: int, negative: bool, mode: str, fmt: nf.FloatFormat
 ) -> Fraction:
     # The values in order are the codes in order, so the parity of the index is the parity of the mantissa's last bit;
-    # a format without mantissa has only its hidden bit, which is odd at every value but carries to even above.
-    low_is_even = index % 2 == 0 if fmt.mantissa_bits else False
+    # a format without mantissa has only its hidden bit, which is odd at every value but zero.
+    low_is_even = index % 2 == 0 if fmt.mantissa_bits else low == 0
     if mode == "nearest_even":
         if size - low == high - size:
             return low if low_is_even else high

@@ -1,0 +1,369 @@
+"""round_to: once and exactly, against an oracle in Fractions, in all modes and policies, for all kinds of input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import numfmt as nf
+from numfmt.float_format import FLOAT_FORMATS
+from numfmt.rounding import Nan, Overflow, Rounding
+from tests.numfmt.float_oracle import magnitudes, rounded
+
+MODES = [mode for mode in Rounding if mode is not Rounding.STOCHASTIC]
+TINY = [fmt for fmt in FLOAT_FORMATS if fmt.bits <= 8] + [
+    nf.FloatFormat(3, 0, 3, "fn"),
+    nf.FloatFormat(5, 4, 20, "fnuz"),
+]
+HALF = [nf.FP16, nf.BF16]
+WIDE = [nf.FP64, nf.FP32, nf.TF32]
+
+
+def points(fmt: nf.FloatFormat, take: slice = slice(None)) -> list[float]:
+    """Return values, midpoints and their float64 neighbours, and points far beyond both ends, with both signs."""
+    grid = magnitudes(fmt)[take]
+    found: set[float] = {0.0, 5e-324, 1e-300, 1e300, 1.7976931348623157e308}
+    for low, high in pairwise(grid):
+        for exact in (low, (low + high) / 2, (3 * low + high) / 4):
+            number = float(exact)
+            found |= {number, math.nextafter(number, 0), math.nextafter(number, math.inf)}
+    found |= {float(grid[-1]), float(grid[-1]) * 1.0625, float(grid[-1]) * 2}
+    return sorted(found | {-each for each in found})
+
+
+def expected(x: float, fmt: nf.FloatFormat, mode: str, overflow: str) -> float:
+    """Say with the oracle what x becomes; the policies are spelled out here once more."""
+    negative = math.copysign(1, x) < 0
+    if not fmt.has_zero and (x == 0 or negative):
+        return math.nan if overflow == "ieee" else float(fmt.smallest_normal)
+    beyond = math.inf if fmt.has_inf else math.nan if fmt.has_nan else float(fmt.max)
+    if math.isinf(x):
+        size = float(fmt.max) if overflow == "saturate" else beyond
+    else:
+        exact, over = rounded(Fraction(x), fmt, mode)
+        size = float(exact)
+        if over:
+            stays = mode in ("toward_zero", "to_odd") or mode == (
+                "toward_positive" if negative else "toward_negative"
+            )
+            size = float(fmt.max) if stays or overflow != "ieee" else beyond
+    return -size if negative and (size != 0 or fmt.has_negative_zero) else size
+
+
+def check(xs: list[float], fmt: nf.FloatFormat, mode: str, overflow: str = "ieee") -> None:
+    found = nf.round_to(np.array(xs), fmt, mode, overflow)
+    wanted = np.array([expected(x, fmt, mode, overflow) for x in xs])
+    bad = ~((found == wanted) & (np.signbit(found) == np.signbit(wanted)) | (np.isnan(found) & np.isnan(wanted)))
+    assert not bad.any(), [(xs[i], found[i], wanted[i]) for i in np.flatnonzero(bad)[:5]]
+
+
+@pytest.mark.parametrize("overflow", ["ieee", "saturate", "saturate_finite"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("fmt", TINY, ids=str)
+def test_all_values_midpoints_and_neighbours(fmt: nf.FloatFormat, mode: str, overflow: str) -> None:
+    check([*points(fmt), math.inf, -math.inf, -0.0], fmt, mode, overflow)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("take", [slice(0, 1100), slice(-1200, None)], ids=["subnormal", "top"])
+@pytest.mark.parametrize("fmt", HALF, ids=str)
+def test_both_ends_of_the_16_bit_formats(fmt: nf.FloatFormat, take: slice, mode: str) -> None:
+    check(points(fmt, take), fmt, mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["nearest_even", "nearest_away", "to_odd"])  # the others differ by sign alone
+@pytest.mark.parametrize("fmt", HALF, ids=str)
+def test_everywhere_in_the_16_bit_formats(fmt: nf.FloatFormat, mode: str) -> None:
+    check(points(fmt), fmt, mode)
+
+
+@pytest.mark.parametrize("fmt", [nf.FP32, nf.FP16, nf.BF16, nf.E5M2, nf.E4M3IEEE, nf.E3M4], ids=str)
+def test_random_numbers_round_as_numpy_and_ml_dtypes_do(fmt: nf.FloatFormat) -> None:
+    generator = np.random.default_rng(7)
+    x = np.ldexp(generator.standard_normal(50_000), generator.integers(-30, 18, 50_000)).astype(np.float32)
+    dtype = np.dtype(getattr(ml_dtypes, fmt.name, fmt.name))
+    with np.errstate(over="ignore"):
+        assert np.array_equal(nf.round_to(x, fmt), x.astype(dtype).astype(np.float32))
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float8_e5m2"])
+def test_six_thousand_numbers_round_as_torch_casts(name: str) -> None:
+    x = torch.from_numpy(10 ** np.random.default_rng(3).uniform(-10, math.log10(5.7e4), 6000)).float()
+    ours = nf.round_to(x, name)
+    assert ours.dtype == torch.float32
+    assert torch.equal(ours, x.to(getattr(torch, name)).float())
+
+
+NUMBERS = st.floats(allow_nan=False, width=64)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(NUMBERS, min_size=2, max_size=30), st.sampled_from(FLOAT_FORMATS), st.sampled_from(MODES))
+def test_rounding_is_idempotent_monotone_and_stays_on_the_grid(
+    xs: list[float], fmt: nf.FloatFormat, mode: str
+) -> None:
+    x = np.sort(np.array(xs))
+    y = nf.round_to(x, fmt, mode, "saturate")
+    assert np.array_equal(nf.round_to(y, fmt, mode, "saturate"), y)
+    if fmt.has_zero:
+        assert (np.diff(y) >= 0).all()
+    assert np.array_equal(nf.decode(nf.encode(y, fmt), fmt), y)
+
+
+@settings(max_examples=60, deadline=None)
+@given(NUMBERS, st.sampled_from([fmt for fmt in FLOAT_FORMATS if fmt.signed]), st.sampled_from(MODES))
+def test_rounding_is_symmetric(x: float, fmt: nf.FloatFormat, mode: str) -> None:
+    mirror = {"toward_positive": "toward_negative", "toward_negative": "toward_positive"}
+    a, b = nf.round_to(x, fmt, mode), nf.round_to(-x, fmt, mirror.get(mode, mode))
+    assert a == -b or (math.isnan(a) and math.isnan(b))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.fractions() | st.integers(-(2**80), 2**80).map(Fraction),
+    st.sampled_from([nf.E4M3, nf.E2M1, nf.FP16, nf.E5M2FNUZ]),
+    st.sampled_from(MODES),
+)
+def test_exact_numbers_of_any_size_round_once(x: Fraction, fmt: nf.FloatFormat, mode: str) -> None:
+    exact, over = rounded(x, fmt, mode)
+    found = nf.round_to(x, fmt, mode, "saturate")
+    size = fmt.max if over else float(exact)
+    assert found == (-size if x < 0 else size)
+
+
+@pytest.mark.parametrize(
+    ("x", "fmt", "y"),
+    [
+        (1000.3, nf.E4M3, math.nan),
+        (math.inf, nf.E4M3, math.nan),
+        (464.0, nf.E4M3, 448.0),
+        (465.0, nf.E4M3, math.nan),
+        (248.0, nf.E4M3FNUZ, math.nan),
+        (65519.0, nf.FP16, 65504.0),
+        (65520.0, nf.FP16, math.inf),
+        (3.0, nf.E8M0, 4.0),
+        (0.0, nf.E8M0, math.nan),
+        (-1.0, nf.E8M0, math.nan),
+        (2.0**-140, nf.E8M0, 2.0**-127),
+        (7.0, nf.E2M1, 6.0),
+        (math.inf, nf.E2M1, 6.0),
+        (2.0**-25, nf.FP16, 0.0),
+        (math.nextafter(2.0**-25, 1), nf.FP16, 2.0**-24),
+        (3e-8, nf.FP16, 2.0**-24),
+        (257.0, nf.BF16, 256.0),
+        (15962.0, nf.BF16, 15936.0),
+        (1001.0, nf.BF16, 1000.0),
+        (70000.0, nf.FP16, math.inf),
+        (1e-8, nf.FP16, 0.0),
+        (-0.0, nf.E4M3FNUZ, 0.0),
+    ],
+)
+def test_cases_that_people_ask_about(x: float, fmt: nf.FloatFormat, y: float) -> None:
+    found = nf.round_to(x, fmt)
+    assert (found == y and math.copysign(1, found) == math.copysign(1, y)) or (math.isnan(found) and math.isnan(y))
+
+
+def test_double_rounding_of_float64_arrays() -> None:
+    """Public report: ml_dtypes goes by way of float32 and rounds twice, here to 1.0 and to infinity."""
+    x = np.array([1 + 2.0**-4 + 2.0**-40])
+    assert nf.round_to(x, nf.E4M3)[0] == 1.125
+    below = np.array([math.nextafter(248, 0)])
+    assert nf.round_to(below, nf.E4M3IEEE)[0] == 240.0
+
+
+def test_double_rounding_of_torch_float64() -> None:
+    """Public report: torch casts float64 to float16 by way of float32."""
+    x = torch.tensor([1 + 2.0**-11 + 2.0**-40], dtype=torch.float64)
+    assert nf.round_to(x, nf.FP16).item() == 1 + 2.0**-10
+    assert x.half().item() == 1.0
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.array([2**53 + 1, -(2**53) - 1, 2**62 + 1], np.int64),
+        np.array([2**63 + 2**52 + 1, 2**64 - 1], np.uint64),
+        np.array([1, 3], np.longdouble) / 3,
+        [2**200 + 1, 10**30, 1],
+        [Fraction(1, 3), Decimal("0.1"), 0.25, True],
+    ],
+    ids=["int64", "uint64", "longdouble", "huge", "mixed"],
+)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("fmt", [nf.FP64, nf.FP32, nf.BF16, nf.E4M3], ids=str)
+def test_numbers_that_float64_lacks_round_once(x: object, fmt: nf.FloatFormat, mode: str) -> None:
+    found = nf.round_to(x, fmt, mode, "saturate").ravel()
+    numbers = x if isinstance(x, list) else list(x)  # type: ignore[call-overload]
+    for number, y in zip(numbers, found, strict=True):
+        ratio = (int(number) if isinstance(number, np.integer) else number).as_integer_ratio()
+        exact = Fraction(int(ratio[0]), int(ratio[1]))
+        assert y == _directly(exact, fmt, mode), number
+
+
+def _directly(x: Fraction, fmt: nf.FloatFormat, mode: str) -> float:
+    """Round a positive or negative number from the definition of the quantum."""
+    size, power = abs(x), Fraction(1)
+    while power * 2 <= size:
+        power *= 2
+    while power > size:
+        power /= 2
+    quantum = max(power, Fraction(2) ** fmt.minexp) / 2**fmt.mantissa_bits
+    low, rest = divmod(size, quantum)
+    up = {
+        "nearest_even": rest * 2 > quantum or (rest * 2 == quantum and low % 2 == 1),
+        "nearest_away": rest * 2 >= quantum,
+        "toward_zero": False,
+        "away_from_zero": rest > 0,
+        "toward_positive": rest > 0 and x > 0,
+        "toward_negative": rest > 0 and x < 0,
+        "to_odd": rest > 0 and low % 2 == 0,
+    }[mode]
+    size = min(Fraction(fmt.max), (low + up) * quantum)
+    return float(-size if x < 0 else size)
+
+
+KINDS = {
+    "0-d": np.array(1.3),
+    "empty": np.empty((0, 3)),
+    "strided": np.arange(20.0)[::3] / 7,
+    "transposed": np.arange(6.0).reshape(2, 3).T / 7,
+    "big-endian": np.array([1.3, 2.7], ">f4"),
+    "float16": np.array([1.3, 2.7], np.float16),
+    "int8": np.array([[100, -57]], np.int8),
+    "bool": np.array([True, False]),
+    "bfloat16": np.array([1.3, 100.7], ml_dtypes.bfloat16),
+    "list": [[1.3, 2.7]],
+}
+
+
+@pytest.mark.parametrize("x", KINDS.values(), ids=KINDS)
+def test_kinds_of_arrays(x: object) -> None:
+    array = np.asarray(x)
+    before = array.copy()
+    result = nf.round_to(x, nf.E4M3)
+    holding = (
+        array.dtype.newbyteorder("=") if array.dtype.kind == "f" or array.dtype.name == "bfloat16" else np.float64
+    )
+    assert result.dtype == (np.float64 if isinstance(x, list) else holding)
+    assert result.shape == array.shape
+    wanted = [nf.round_to(float(each), nf.E4M3) for each in array.ravel()]
+    assert result.astype(np.float64).ravel().tolist() == wanted
+    assert np.array_equal(array, before)
+
+
+def test_a_read_only_array_and_out() -> None:
+    x = np.array([1.3, 2.7])
+    x.flags.writeable = False
+    out = np.empty(2)
+    assert nf.round_to(x, nf.E4M3, out=out) is out
+    assert out.tolist() == [1.25, 2.75]
+    with pytest.raises(ValueError, match=r"shape \(2,\)"):
+        nf.round_to(x, nf.E4M3, out=np.empty(3))
+
+
+@pytest.mark.parametrize(
+    ("x", "fmt", "kind"),
+    [
+        (1.3, nf.E4M3, float),
+        (7, nf.E4M3, float),
+        (np.float32(1.3), nf.E4M3, np.float32),
+        (np.float32(1.3), nf.FP64, np.float64),
+        (np.float16(1.3), nf.BF16, np.float64),
+        (np.float64(1.3), nf.BF16, np.float64),
+    ],
+)
+def test_a_result_keeps_its_type_where_that_holds_the_format(x: object, fmt: nf.FloatFormat, kind: type) -> None:
+    assert type(nf.round_to(x, fmt)) is kind
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64, torch.int32])
+def test_tensors(dtype: torch.dtype) -> None:
+    x = torch.tensor([[1.3, -2.7], [100.0, 0.0]]).to(dtype)
+    y = nf.round_to(x, nf.E4M3)
+    assert y.shape == x.shape and y.dtype == (dtype if dtype.is_floating_point else torch.float64)
+    assert y.double().ravel().tolist() == [nf.round_to(each, nf.E4M3) for each in x.double().ravel().tolist()]
+
+
+def test_subnormals_survive_where_the_processor_flushes_them() -> None:
+    x = np.array([3e-39, -1e-40, 2.0**-149], np.float32)
+    wanted = [float(np.float32(each).astype(ml_dtypes.bfloat16)) for each in x]
+    supported = torch.set_flush_denormal(True)
+    try:
+        found = nf.round_to(x, nf.BF16).view(np.uint32)
+        of_tensor = nf.encode(torch.from_numpy(x.copy()).to(torch.float32), nf.BF16)
+    finally:
+        torch.set_flush_denormal(False)
+    assert supported
+    assert found.view(np.float32).tolist() == wanted
+    assert nf.decode(of_tensor.numpy(), nf.BF16).tolist() == wanted
+
+
+def test_stochastic_rounding_is_unbiased_also_below_the_smallest_subnormal() -> None:
+    generator = np.random.default_rng(0)
+    for x, low, high in (
+        (1.3, 1.25, 1.375),
+        (-0.3, -0.3125, -0.28125),
+        (2.0**-12, 0.0, 2.0**-9),
+        (500.0, 448.0, None),
+    ):
+        y = nf.round_to(np.full(40_000, x), nf.E4M3, "stochastic", "saturate", rng=generator)
+        if high is None:
+            assert set(y.tolist()) == {low}
+            continue
+        assert set(y.tolist()) == {low, high}
+        error = abs(y.mean() - x)
+        assert error < 5 * (high - low) / 2 / math.sqrt(y.size)
+
+
+def test_nan_where_the_format_has_none() -> None:
+    x = np.array([1.0, np.nan])
+    assert math.isnan(nf.round_to(x, nf.E4M3)[1])
+    with pytest.raises(ValueError, match="nan='zero' or nan='max'"):
+        nf.round_to(x, nf.E2M1)
+    assert nf.round_to(x, nf.E2M1, nan="zero").tolist() == [1.0, 0.0]
+    assert nf.round_to(x, nf.E2M1, nan="max").tolist() == [1.0, 6.0]
+
+
+def test_overflow_as_an_error_names_the_number() -> None:
+    assert nf.round_to([448.0, 464.0], nf.E4M3, overflow="raise").tolist() == [448.0, 448.0]
+    with pytest.raises(OverflowError, match=r"465\.0.* beyond E4M3.* 448"):
+        nf.round_to([1.0, 465.0, 9e9], nf.E4M3, overflow="raise")
+    with pytest.raises(OverflowError):
+        nf.round_to(math.inf, nf.E4M3, overflow="raise")
+    assert nf.round_to(math.inf, nf.FP16, overflow="raise") == math.inf
+
+
+def _wrong_calls() -> Iterator[tuple[tuple[object, ...], type[Exception], str]]:
+    yield (1.0, "float9"), ValueError, "unknown format 'float9'"
+    yield (1.0, nf.INT8), TypeError, "expected a float format"
+    yield (1.0, nf.E4M3, "up"), ValueError, "unknown rounding 'up'; there are nearest_even"
+    yield (1.0, nf.E4M3, "nearest_even", "wrap"), ValueError, "unknown overflow 'wrap'; there are ieee"
+    yield (1.0, nf.E4M3, "stochastic"), ValueError, "needs rng"
+    yield (1j, nf.E4M3), TypeError, "got complex"
+    yield (np.array([1j]), nf.E4M3), TypeError, "complex128"
+    yield ("1.5", nf.E4M3), TypeError, "got str"
+    yield (np.array(["1.5"]), nf.E4M3), TypeError, "expected real numbers"
+    yield (np.array([object()]), nf.E4M3), TypeError, "expected real numbers"
+    yield (torch.tensor([1j]), nf.E4M3), TypeError, "complex64"
+    yield (1.0, nf.FloatFormat(15, 40)), ValueError, "float64 doesn't hold"
+
+
+@pytest.mark.parametrize(("arguments", "error", "words"), list(_wrong_calls()))
+def test_wrong_calls(arguments: tuple[object, ...], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        nf.round_to(*arguments)  # type: ignore[arg-type]
+
+
+def test_the_policies_are_those_of_the_documentation() -> None:
+    assert len(Rounding) == 8 and len(Overflow) == 4 and len(Nan) == 3
