@@ -2,6 +2,7 @@
 
 from .bitstrings import from_bits, to_bits
 from .codes import decode, encode, values
+from .explaining import Explanation, explain
 from .float_format import (
     BF16,
     E2M1,
@@ -36,6 +37,7 @@ from .formats import (
     UINT64,
     IntFormat,
 )
+from .neighbours import next_down, next_up, spacing
 from .reductions import dot
 from .registry import get_format
 from .rounding import round_to
@@ -70,14 +72,19 @@ __all__ = [
     "UINT16",
     "UINT32",
     "UINT64",
+    "Explanation",
     "FloatFormat",
     "IntFormat",
     "decode",
     "dot",
     "encode",
+    "explain",
     "from_bits",
     "get_format",
+    "next_down",
+    "next_up",
     "round_to",
+    "spacing",
     "to_bits",
     "values",
     "wrap",

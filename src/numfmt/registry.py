@@ -17,7 +17,12 @@ Format = IntFormat | FloatFormat
 _INTEGER_NAME = re.compile(r"(u?)int(0|[1-9][0-9]{0,2})")
 
 
-_FLOATS = {name.lower(): fmt for name, fmt in FLOAT_ALIASES.items()} | {fmt.name: fmt for fmt in FLOAT_FORMATS}
+_FLOATS = {
+    **{name.lower(): fmt for name, fmt in FLOAT_ALIASES.items()},
+    **{fmt.name: fmt for fmt in FLOAT_FORMATS},
+    # The libraries' names without the width: e4m3fn, e8m0fnu, but not e4m3, which is the alias of another format.
+    **{fmt.name.split("_")[1]: fmt for fmt in FLOAT_FORMATS if "_" in fmt.name and fmt.name != "float8_e4m3"},
+}
 
 
 def get_format(spec: object) -> Format:
