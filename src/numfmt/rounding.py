@@ -131,10 +131,32 @@ def _round(
         return _round_fractions(source, fmt, mode, policy, nans, rng)
     flat = source.array.reshape(-1)
     result = np.empty(flat.size, dtype=np.float64)
+    quick = mode is Rounding.NEAREST_EVEN and fmt.has_zero and fmt.signed and fmt.mantissa_bits <= _EXACT_BITS
     for start in range(0, flat.size, _BLOCK):
         part = slice(start, start + _BLOCK)
-        result[part] = _round_block(flat[part], fmt, mode, policy, nans, rng)
+        if not (quick and _round_in_range(flat[part], fmt, result[part])):
+            result[part] = _round_block(flat[part], fmt, mode, policy, nans, rng)
     return result.reshape(source.array.shape)
+
+
+def _round_in_range(x: Array, fmt: FloatFormat, out: Array) -> bool:
+    """Round a block to nearest even into `out` by letting the adder do it; False if something needs the long way.
+
+    Adding 1.5 * 2**(52 - m) times the power of two at x puts the quantum at float64's last bit, and subtracting it
+    again is exact. It can't tell infinities, NaN and overflow, which are left to the long way.
+    """
+    power = (x.view(np.uint64) & np.uint64(0x7FF0000000000000)).view(np.float64)
+    np.maximum(power, 2.0**fmt.minexp, out=power)
+    with np.errstate(over="ignore", invalid="ignore"):
+        power *= 1.5 * 2.0 ** (52 - fmt.mantissa_bits)
+        np.add(x, power, out=out)
+        np.subtract(out, power, out=out)
+    # NaN and infinity fail this comparison too.
+    if not np.abs(out, out=power).max(initial=0.0) <= float(fmt.max):
+        return False
+    if fmt.has_negative_zero:
+        np.copysign(out, x, out=out)
+    return True
 
 
 def _round_block(
