@@ -37,10 +37,12 @@ from .formats import (
     UINT64,
     IntFormat,
 )
+from .moments import Moments, welford
 from .neighbours import next_down, next_up, spacing
 from .reductions import dot
 from .registry import get_format
 from .rounding import round_to
+from .sums import blocked_sum, kahan_sum, neumaier_sum, pairwise_sum, running_sum
 from .wrapping import wrap
 
 __all__ = [
@@ -75,17 +77,24 @@ __all__ = [
     "Explanation",
     "FloatFormat",
     "IntFormat",
+    "Moments",
+    "blocked_sum",
     "decode",
     "dot",
     "encode",
     "explain",
     "from_bits",
     "get_format",
+    "kahan_sum",
+    "neumaier_sum",
     "next_down",
     "next_up",
+    "pairwise_sum",
     "round_to",
+    "running_sum",
     "spacing",
     "to_bits",
     "values",
+    "welford",
     "wrap",
 ]
