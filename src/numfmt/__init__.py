@@ -39,6 +39,8 @@ from .formats import (
 )
 from .moments import Moments, welford
 from .neighbours import next_down, next_up, spacing
+from .packing import pack, unpack
+from .quantization import Quantized, quantize
 from .reductions import dot
 from .registry import get_format
 from .rounding import round_to
@@ -78,6 +80,7 @@ __all__ = [
     "FloatFormat",
     "IntFormat",
     "Moments",
+    "Quantized",
     "blocked_sum",
     "decode",
     "dot",
@@ -89,11 +92,14 @@ __all__ = [
     "neumaier_sum",
     "next_down",
     "next_up",
+    "pack",
     "pairwise_sum",
+    "quantize",
     "round_to",
     "running_sum",
     "spacing",
     "to_bits",
+    "unpack",
     "values",
     "welford",
     "wrap",
