@@ -37,6 +37,7 @@ from .formats import (
     UINT64,
     IntFormat,
 )
+from .loss_scaling import LossScaler
 from .moments import Moments, welford
 from .neighbours import next_down, next_up, spacing
 from .packing import pack, unpack
@@ -79,6 +80,7 @@ __all__ = [
     "Explanation",
     "FloatFormat",
     "IntFormat",
+    "LossScaler",
     "Moments",
     "Quantized",
     "blocked_sum",
