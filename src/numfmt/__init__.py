@@ -38,6 +38,7 @@ from .formats import (
     IntFormat,
 )
 from .loss_scaling import LossScaler
+from .microscaling import Blocks, mx_quantize, nvfp4_quantize
 from .moments import Moments, welford
 from .neighbours import next_down, next_up, spacing
 from .packing import pack, unpack
@@ -77,6 +78,7 @@ __all__ = [
     "UINT16",
     "UINT32",
     "UINT64",
+    "Blocks",
     "Explanation",
     "FloatFormat",
     "IntFormat",
@@ -91,9 +93,11 @@ __all__ = [
     "from_bits",
     "get_format",
     "kahan_sum",
+    "mx_quantize",
     "neumaier_sum",
     "next_down",
     "next_up",
+    "nvfp4_quantize",
     "pack",
     "pairwise_sum",
     "quantize",
