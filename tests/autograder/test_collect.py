@@ -76,17 +76,17 @@ def stored(course: Course) -> set[str]:
 @pytest.mark.parametrize(
     ("name", "data", "options", "section", "status"),
     [
-        (f"ada/{SECTION}/{SECTION}.ipynb", ANSWERED, {}, SECTION, "taken"),
-        (f"ada/{SECTION}.ipynb", ANSWERED, {}, SECTION, "taken"),
-        (f"ada/{SECTION}/homework final (2).ipynb", ANSWERED, {}, SECTION, "renamed"),
-        ("ada/Untitled.ipynb", ANSWERED, {}, SECTION, "renamed"),
-        ("ada/Untitled.ipynb", text(second_notebook()), {}, SECOND, "renamed"),
-        (f"ada/{SECTION}-Copy1.ipynb", UNNAMED, {}, SECTION, "renamed"),
-        (f"ada/{SECTION}/Untitled.ipynb", UNNAMED, {}, SECTION, "renamed"),
-        ("ada/Untitled.ipynb", UNNAMED, {"section": SECTION}, SECTION, "renamed"),
-        ("ada/HOMEWORK.IPYNB", ANSWERED, {}, SECTION, "renamed"),
-        (f"{SECTION}/{SECTION}.ipynb", ANSWERED, {"student": "ada"}, SECTION, "taken"),
-        ("Untitled.ipynb", ANSWERED, {"student": "ada"}, SECTION, "renamed"),
+        (f"s01/{SECTION}/{SECTION}.ipynb", ANSWERED, {}, SECTION, "taken"),
+        (f"s01/{SECTION}.ipynb", ANSWERED, {}, SECTION, "taken"),
+        (f"s01/{SECTION}/homework final (2).ipynb", ANSWERED, {}, SECTION, "renamed"),
+        ("s01/Untitled.ipynb", ANSWERED, {}, SECTION, "renamed"),
+        ("s01/Untitled.ipynb", text(second_notebook()), {}, SECOND, "renamed"),
+        (f"s01/{SECTION}-Copy1.ipynb", UNNAMED, {}, SECTION, "renamed"),
+        (f"s01/{SECTION}/Untitled.ipynb", UNNAMED, {}, SECTION, "renamed"),
+        ("s01/Untitled.ipynb", UNNAMED, {"section": SECTION}, SECTION, "renamed"),
+        ("s01/HOMEWORK.IPYNB", ANSWERED, {}, SECTION, "renamed"),
+        (f"{SECTION}/{SECTION}.ipynb", ANSWERED, {"student": "s01"}, SECTION, "taken"),
+        ("Untitled.ipynb", ANSWERED, {"student": "s01"}, SECTION, "renamed"),
     ],
 )
 def test_a_submission_is_taken_by_its_place_its_name_or_its_cells(
@@ -95,43 +95,43 @@ def test_a_submission_is_taken_by_its_place_its_name_or_its_cells(
     put(inbox / name, data)
     report = collect(course, inbox, **options)
     assert not report.refused
-    assert taken(report) == [("ada", section, status)]
-    assert stored(course) == {f"ada/{section}/{section}.ipynb", f"ada/{section}/timestamp.txt"}
-    assert course.submitted("ada", section).read_bytes() == data
+    assert taken(report) == [("s01", section, status)]
+    assert stored(course) == {f"s01/{section}/{section}.ipynb", f"s01/{section}/timestamp.txt"}
+    assert course.submitted("s01", section).read_bytes() == data
 
 
 def test_one_notebook_is_taken_with_the_name_of_its_student(course: Course, inbox: Path) -> None:
-    report = collect(course, put(inbox / "anything.ipynb"), student="ada@uni.example")
-    assert taken(report) == [("ada@uni.example", SECTION, "renamed")]
+    report = collect(course, put(inbox / "anything.ipynb"), student="s01@uni.example")
+    assert taken(report) == [("s01@uni.example", SECTION, "renamed")]
 
 
 def test_nbgrader_reads_the_date_of_the_file_in_utc(course: Course, inbox: Path) -> None:
-    put(inbox / "ada" / f"{SECTION}.ipynb", when=LATER)
+    put(inbox / "s01" / f"{SECTION}.ipynb", when=LATER)
     collect(course, inbox)
     folders = CourseDirectory(root=str(course.root))
-    assert folders.get_existing_timestamp(str(course.submitted("ada", SECTION).parent)) == LATER.replace(tzinfo=None)
+    assert folders.get_existing_timestamp(str(course.submitted("s01", SECTION).parent)) == LATER.replace(tzinfo=None)
 
 
 def test_a_date_in_the_future_is_the_date_of_collecting(course: Course, inbox: Path) -> None:
-    put(inbox / "ada" / f"{SECTION}.ipynb", when=datetime(2100, 1, 1, tzinfo=UTC))
+    put(inbox / "s01" / f"{SECTION}.ipynb", when=datetime(2100, 1, 1, tzinfo=UTC))
     collect(course, inbox)
     folders = CourseDirectory(root=str(course.root))
-    found = folders.get_existing_timestamp(str(course.submitted("ada", SECTION).parent))
+    found = folders.get_existing_timestamp(str(course.submitted("s01", SECTION).parent))
     assert found is not None and found <= datetime.now(UTC).replace(tzinfo=None)
 
 
 def test_what_systems_leave_behind_is_ignored_and_other_files_are_left_out(course: Course, inbox: Path) -> None:
-    put(inbox / "ada" / SECTION / f"{SECTION}.ipynb")
+    put(inbox / "s01" / SECTION / f"{SECTION}.ipynb")
     for name in (".ipynb_checkpoints/x-checkpoint.ipynb", f"._{SECTION}.ipynb", ".DS_Store", "__MACOSX/x.ipynb"):
-        put(inbox / "ada" / SECTION / name, b"no notebook")
-    put(inbox / "__MACOSX" / "ada" / f"._{SECTION}.ipynb", b"no notebook")
-    put(inbox / "ada" / SECTION / "data.csv", b"1,2\n")
-    put(inbox / "ada" / "numfmt" / "trial.ipynb", UNNAMED)
+        put(inbox / "s01" / SECTION / name, b"no notebook")
+    put(inbox / "__MACOSX" / "s01" / f"._{SECTION}.ipynb", b"no notebook")
+    put(inbox / "s01" / SECTION / "data.csv", b"1,2\n")
+    put(inbox / "s01" / "numfmt" / "trial.ipynb", UNNAMED)
     report = collect(course, inbox)
     assert not report.refused
-    assert set(report.left_out) == {f"ada/{SECTION}/data.csv", "ada/numfmt/trial.ipynb"}
+    assert set(report.left_out) == {f"s01/{SECTION}/data.csv", "s01/numfmt/trial.ipynb"}
     assert "data.csv" in report.taken[0].notes[-1]
-    assert stored(course) == {f"ada/{SECTION}/{SECTION}.ipynb", f"ada/{SECTION}/timestamp.txt"}
+    assert stored(course) == {f"s01/{SECTION}/{SECTION}.ipynb", f"s01/{SECTION}/timestamp.txt"}
 
 
 @pytest.mark.parametrize(
@@ -147,24 +147,24 @@ def test_of_several_notebooks_the_best_match_then_the_newest_is_taken_and_named(
     course: Course, inbox: Path, files: dict[str, tuple[bytes, datetime]], chosen: str
 ) -> None:
     for name, (data, when) in files.items():
-        put(inbox / "ada" / SECTION / name, data, when)
+        put(inbox / "s01" / SECTION / name, data, when)
     report = collect(course, inbox)
     assert not report.refused
-    assert [each.file for each in report.taken] == [f"ada/{SECTION}/{chosen}"]
+    assert [each.file for each in report.taken] == [f"s01/{SECTION}/{chosen}"]
     note = report.taken[0].notes[0]
     assert chosen in note and all(name in note for name in files)
-    assert course.submitted("ada", SECTION).read_bytes() == files[chosen][0]
+    assert course.submitted("s01", SECTION).read_bytes() == files[chosen][0]
 
 
 def test_sections_are_told_apart_and_one_can_be_taken_alone(course: Course, inbox: Path) -> None:
-    put(inbox / "ada" / f"{SECTION}.ipynb")
-    put(inbox / "ada" / "the other.ipynb", text(second_notebook()))
-    put(inbox / "bob" / SECOND / f"{SECOND}.ipynb", text(second_notebook()))
-    assert taken(collect(course, inbox, section=SECOND, student="bob")) == [("bob", SECOND, "taken")]
+    put(inbox / "s01" / f"{SECTION}.ipynb")
+    put(inbox / "s01" / "the other.ipynb", text(second_notebook()))
+    put(inbox / "s02" / SECOND / f"{SECOND}.ipynb", text(second_notebook()))
+    assert taken(collect(course, inbox, section=SECOND, student="s02")) == [("s02", SECOND, "taken")]
     report = collect(course, inbox)
-    assert set(taken(report)) == {("ada", SECTION, "taken"), ("ada", SECOND, "renamed"), ("bob", SECOND, "unchanged")}
+    assert set(taken(report)) == {("s01", SECTION, "taken"), ("s01", SECOND, "renamed"), ("s02", SECOND, "unchanged")}
     only = collect(course, inbox, section=SECTION)
-    assert [(each.student, each.section) for each in only.taken] == [("ada", SECTION)]
+    assert [(each.student, each.section) for each in only.taken] == [("s01", SECTION)]
 
 
 def no_mode(path: Path) -> None:
@@ -251,30 +251,30 @@ def test_bad_input_is_a_row_of_the_report_and_the_others_go_on(
     problem: str,
     cure: str,
 ) -> None:
-    put(inbox / "ada" / SECTION / f"{SECTION}.ipynb")
-    put(inbox / "zoe" / f"{SECTION}.ipynb")
+    put(inbox / "s01" / SECTION / f"{SECTION}.ipynb")
+    put(inbox / "s99" / f"{SECTION}.ipynb")
     spoil(put(inbox / "bad" / SECTION / f"{SECTION}.ipynb"))
     code = main(["collect", str(inbox), "--course", str(course.root), "--json"])
     report = json.loads(capsys.readouterr().out)
     assert code == ExitCode.PROBLEMS
-    assert [(each["student"], each["status"]) for each in report["taken"]] == [("ada", "taken"), ("zoe", "taken")]
+    assert [(each["student"], each["status"]) for each in report["taken"]] == [("s01", "taken"), ("s99", "taken")]
     assert [each["file"] for each in report["refused"]] == [file]
     assert problem in report["refused"][0]["problem"]
     assert cure in report["refused"][0]["cure"]
-    assert {name.split("/")[0] for name in stored(course)} == {"ada", "zoe"}
+    assert {name.split("/")[0] for name in stored(course)} == {"s01", "s99"}
 
 
 def test_a_notebook_of_no_known_section_is_refused_unless_the_section_is_named(course: Course, inbox: Path) -> None:
-    put(inbox / "ada" / "Untitled.ipynb", UNNAMED)
+    put(inbox / "s01" / "Untitled.ipynb", UNNAMED)
     report = collect(course, inbox)
     assert not report.taken
     assert "no known section" in report.refused[0].problem
     assert "--section" in report.refused[0].cure
-    assert taken(collect(course, inbox, section=SECTION)) == [("ada", SECTION, "renamed")]
+    assert taken(collect(course, inbox, section=SECTION)) == [("s01", SECTION, "renamed")]
 
 
 def test_an_empty_folder_of_a_student_is_named(course: Course, inbox: Path) -> None:
-    put(inbox / "ada" / f"{SECTION}.ipynb")
+    put(inbox / "s01" / f"{SECTION}.ipynb")
     (inbox / "empty").mkdir()
     put(inbox / "only_data" / "data.csv", b"1\n")
     report = collect(course, inbox)
@@ -290,22 +290,22 @@ def test_an_empty_source_is_a_problem(course: Course, inbox: Path) -> None:
 def test_of_two_submissions_in_one_source_the_newest_counts_and_the_report_says_so(
     course: Course, inbox: Path
 ) -> None:
-    put(inbox / "ada" / SECTION / f"{SECTION}.ipynb", OTHER, NOON)
-    put(inbox / "ada" / f"{SECTION}.ipynb", ANSWERED, LATER)
+    put(inbox / "s01" / SECTION / f"{SECTION}.ipynb", OTHER, NOON)
+    put(inbox / "s01" / f"{SECTION}.ipynb", ANSWERED, LATER)
     report = collect(course, inbox)
-    assert course.submitted("ada", SECTION).read_bytes() == ANSWERED
+    assert course.submitted("s01", SECTION).read_bytes() == ANSWERED
     assert [(each.file, "twice" in each.problem) for each in report.refused] == [
-        (f"ada/{SECTION}/{SECTION}.ipynb", True)
+        (f"s01/{SECTION}/{SECTION}.ipynb", True)
     ]
 
 
 def attempts(course: Course) -> dict[str, bytes]:
-    folder = course.submitted("ada", SECTION).parent / "attempts"
+    folder = course.submitted("s01", SECTION).parent / "attempts"
     return {path.name: path.read_bytes() for path in folder.glob("*")} if folder.is_dir() else {}
 
 
 def test_collecting_again_keeps_every_version_and_the_newest_counts(course: Course, inbox: Path) -> None:
-    path = inbox / "ada" / f"{SECTION}.ipynb"
+    path = inbox / "s01" / f"{SECTION}.ipynb"
     put(path, OTHER, NOON)
     assert collect(course, inbox).taken[0].status == "taken"
     assert collect(course, inbox).taken[0].status == "unchanged"
@@ -314,7 +314,7 @@ def test_collecting_again_keeps_every_version_and_the_newest_counts(course: Cour
     put(path, ANSWERED, LATER)
     assert collect(course, inbox).taken[0].status == "taken"
     assert attempts(course) == {"2025-03-01T12-00-00Z.ipynb": OTHER}
-    assert course.submitted("ada", SECTION).read_bytes() == ANSWERED
+    assert course.submitted("s01", SECTION).read_bytes() == ANSWERED
 
     put(path, OTHER, NOON)
     assert collect(course, inbox).taken[0].status == "unchanged"
@@ -322,24 +322,24 @@ def test_collecting_again_keeps_every_version_and_the_newest_counts(course: Cour
     assert collect(course, inbox).taken[0].status == "earlier"
     assert collect(course, inbox).taken[0].status == "unchanged"
     assert attempts(course) == {"2025-03-01T12-00-00Z.ipynb": OTHER, "2025-03-01T12-00-00Z-2.ipynb": UNNAMED}
-    assert course.submitted("ada", SECTION).read_bytes() == ANSWERED
+    assert course.submitted("s01", SECTION).read_bytes() == ANSWERED
 
 
 def test_a_submission_copied_by_hand_is_kept_too(course: Course, inbox: Path) -> None:
-    put(course.submitted("ada", SECTION), OTHER, NOON)
-    put(inbox / "ada" / f"{SECTION}.ipynb", ANSWERED, LATER)
+    put(course.submitted("s01", SECTION), OTHER, NOON)
+    put(inbox / "s01" / f"{SECTION}.ipynb", ANSWERED, LATER)
     collect(course, inbox)
     assert list(attempts(course).values()) == [OTHER]
-    assert course.submitted("ada", SECTION).read_bytes() == ANSWERED
+    assert course.submitted("s01", SECTION).read_bytes() == ANSWERED
 
 
 @pytest.mark.parametrize("stop_at", range(1, 5))
 def test_an_interruption_loses_nothing_and_collecting_again_finishes(
     course: Course, inbox: Path, monkeypatch: pytest.MonkeyPatch, stop_at: int
 ) -> None:
-    put(inbox / "ada" / f"{SECTION}.ipynb", OTHER, NOON)
+    put(inbox / "s01" / f"{SECTION}.ipynb", OTHER, NOON)
     collect(course, inbox)
-    put(inbox / "ada" / f"{SECTION}.ipynb", ANSWERED, LATER)
+    put(inbox / "s01" / f"{SECTION}.ipynb", ANSWERED, LATER)
     writes = 0
 
     def sync(descriptor: int) -> None:
@@ -355,23 +355,23 @@ def test_an_interruption_loses_nothing_and_collecting_again_finishes(
                 collect(course, inbox)
         else:
             collect(course, inbox)
-    whole = {f"ada/{SECTION}/{SECTION}.ipynb", f"ada/{SECTION}/timestamp.txt"}
-    kept = f"ada/{SECTION}/attempts/2025-03-01T12-00-00Z.ipynb"
+    whole = {f"s01/{SECTION}/{SECTION}.ipynb", f"s01/{SECTION}/timestamp.txt"}
+    kept = f"s01/{SECTION}/attempts/2025-03-01T12-00-00Z.ipynb"
     assert whole <= stored(course) <= whole | {kept}
-    assert OTHER in {course.submitted("ada", SECTION).read_bytes(), *attempts(course).values()}
+    assert OTHER in {course.submitted("s01", SECTION).read_bytes(), *attempts(course).values()}
     collect(course, inbox)
     assert stored(course) == whole | {kept}
-    assert course.submitted("ada", SECTION).read_bytes() == ANSWERED
+    assert course.submitted("s01", SECTION).read_bytes() == ANSWERED
     folders = CourseDirectory(root=str(course.root))
-    assert folders.get_existing_timestamp(str(course.submitted("ada", SECTION).parent)) == LATER.replace(tzinfo=None)
+    assert folders.get_existing_timestamp(str(course.submitted("s01", SECTION).parent)) == LATER.replace(tzinfo=None)
 
 
 def test_a_folder_that_is_in_the_way_is_a_row_of_the_report(course: Course, inbox: Path) -> None:
-    put(inbox / "ada" / f"{SECTION}.ipynb")
-    put(inbox / "bob" / f"{SECTION}.ipynb")
-    put(course.root / "submitted" / "ada", b"a file")
+    put(inbox / "s01" / f"{SECTION}.ipynb")
+    put(inbox / "s02" / f"{SECTION}.ipynb")
+    put(course.root / "submitted" / "s01", b"a file")
     report = collect(course, inbox)
-    assert taken(report) == [("bob", SECTION, "taken")]
+    assert taken(report) == [("s02", SECTION, "taken")]
     assert "can't be stored" in report.refused[0].problem
 
 
@@ -395,7 +395,7 @@ def test_a_wrong_call_does_nothing(
     options: list[str],
     problem: str,
 ) -> None:
-    put(inbox / "ada" / f"{SECTION}.ipynb")
+    put(inbox / "s01" / f"{SECTION}.ipynb")
     put(tmp_path / "notes.txt", b"notes")
     (course.root / "submitted").mkdir()
     code = main(["collect", str(tmp_path / source), *options, "--course", str(course.root)])
@@ -405,13 +405,13 @@ def test_a_wrong_call_does_nothing(
 
 
 def test_the_report_in_words(course: Course, inbox: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    put(inbox / "ada" / "mine.ipynb")
-    (inbox / "bob").mkdir()
+    put(inbox / "s01" / "mine.ipynb")
+    (inbox / "s02").mkdir()
     assert main(["collect", str(inbox), "--course", str(course.root)]) == ExitCode.PROBLEMS
     out, err = capsys.readouterr()
-    assert "renamed" in out and "ada/mine.ipynb" in out and "1 submission, 1 file refused" in out
-    assert "There is no notebook in bob" in err and "Ask the student" in err
-    (inbox / "bob").rmdir()
+    assert "renamed" in out and "s01/mine.ipynb" in out and "1 submission, 1 file refused" in out
+    assert "There is no notebook in s02" in err and "Ask the student" in err
+    (inbox / "s02").rmdir()
     assert main(["collect", str(inbox), "--course", str(course.root)]) == ExitCode.OK
 
 
@@ -429,11 +429,11 @@ def test_writing_leaves_the_old_file_or_the_new_one(tmp_path: Path, monkeypatch:
 
 
 def test_only_one_students_folder_counts_when_the_student_is_named(course: Course, inbox: Path) -> None:
-    put(inbox / "ada" / f"{SECTION}.ipynb")
-    put(inbox / "bob" / f"{SECTION}.ipynb")
-    assert taken(collect(course, inbox, student="bob")) == [("bob", SECTION, "taken")]
+    put(inbox / "s01" / f"{SECTION}.ipynb")
+    put(inbox / "s02" / f"{SECTION}.ipynb")
+    assert taken(collect(course, inbox, student="s02")) == [("s02", SECTION, "taken")]
     mistyped = collect(course, inbox, student="bobb")
     assert not mistyped.taken
     assert len(mistyped.refused) == 2
     with pytest.raises(CourseError):
-        collect(course, inbox, student="bob/")
+        collect(course, inbox, student="s02/")

@@ -19,7 +19,7 @@ from autograder.intake.collecting import Report, collect
 from tests.autograder.test_collect import ANSWERED, OTHER, stored, taken
 from tests.mini_course import SECTION, mini_course
 
-GOOD = f"ada/{SECTION}/{SECTION}.ipynb"
+GOOD = f"s01/{SECTION}/{SECTION}.ipynb"
 BAD = f"bad/{SECTION}/{SECTION}.ipynb"
 Entries = list[tuple[str | ZipInfo, bytes]]
 
@@ -70,27 +70,27 @@ def test_a_zip_file_is_taken_like_the_folder_it_holds(
 ) -> None:
     entries: Entries = [
         (f"{top}{GOOD}", ANSWERED),
-        (f"{top}bob/mine.ipynb", OTHER),
-        (f"__MACOSX/{top}ada/{SECTION}/._{SECTION}.ipynb", b"\0\5"),
-        (f"{top}ada/{SECTION}/.ipynb_checkpoints/x.ipynb", b"{}"),
-        (f"{top}bob/data.csv", b"1\n"),
+        (f"{top}s02/mine.ipynb", OTHER),
+        (f"__MACOSX/{top}s01/{SECTION}/._{SECTION}.ipynb", b"\0\5"),
+        (f"{top}s01/{SECTION}/.ipynb_checkpoints/x.ipynb", b"{}"),
+        (f"{top}s02/data.csv", b"1\n"),
     ]
     report = collect(course, make(tmp_path / name, entries, method))
     assert not report.refused
-    assert taken(report) == [("ada", SECTION, "taken"), ("bob", SECTION, "renamed")]
-    assert report.left_out == [f"{top}bob/data.csv"]
-    assert course.submitted("ada", SECTION).read_bytes() == ANSWERED
-    assert course.submitted("bob", SECTION).read_bytes() == OTHER
+    assert taken(report) == [("s01", SECTION, "taken"), ("s02", SECTION, "renamed")]
+    assert report.left_out == [f"{top}s02/data.csv"]
+    assert course.submitted("s01", SECTION).read_bytes() == ANSWERED
+    assert course.submitted("s02", SECTION).read_bytes() == OTHER
 
 
 def test_a_students_own_zip_file_needs_the_students_name(course: Course, tmp_path: Path) -> None:
-    path = make(tmp_path / "ada.zip", [(f"{SECTION}/{SECTION}.ipynb", ANSWERED)])
+    path = make(tmp_path / "s01.zip", [(f"{SECTION}/{SECTION}.ipynb", ANSWERED)])
     assert refused(collect(course, path))[0][0] == f"{SECTION}/{SECTION}.ipynb"
-    assert taken(collect(course, path, student="ada")) == [("ada", SECTION, "taken")]
+    assert taken(collect(course, path, student="s01")) == [("s01", SECTION, "taken")]
 
 
 def test_the_one_folder_in_a_students_zip_file_is_not_taken_for_a_student(course: Course, tmp_path: Path) -> None:
-    report = collect(course, make(tmp_path / "ada.zip", [("ada/work/x.ipynb", ANSWERED)]))
+    report = collect(course, make(tmp_path / "s01.zip", [("s01/work/x.ipynb", ANSWERED)]))
     assert not report.taken
     assert "work, which is no section" in report.refused[0].problem
 
@@ -115,7 +115,7 @@ def test_the_date_is_the_utc_one_that_unix_stores_else_the_local_one(
     course: Course, tmp_path: Path, made: ZipInfo, expected: datetime
 ) -> None:
     collect(course, make(tmp_path / "inbox.zip", [(made, ANSWERED)]))
-    timestamp = (course.submitted("ada", SECTION).parent / "timestamp.txt").read_text()
+    timestamp = (course.submitted("s01", SECTION).parent / "timestamp.txt").read_text()
     assert timestamp == expected.strftime("%Y-%m-%d %H:%M:%S.%f UTC")
 
 
@@ -148,7 +148,7 @@ def test_an_odd_name_is_refused_and_the_others_are_taken(
 ) -> None:
     before = set(tmp_path.rglob("*"))
     report = collect(course, make(tmp_path / "inbox.zip", [(name, ANSWERED), (GOOD, ANSWERED)]))
-    assert taken(report) == [("ada", SECTION, "taken")]
+    assert taken(report) == [("s01", SECTION, "taken")]
     assert [each.file for each in report.refused] == [file]
     assert problem in report.refused[0].problem
     assert report.refused[0].cure
@@ -220,10 +220,10 @@ def test_a_bad_entry_is_refused_and_the_others_are_taken(
     course: Course, tmp_path: Path, write: Callable[[Path], Path], problem: str
 ) -> None:
     report = collect(course, write(tmp_path / "inbox.zip"))
-    assert taken(report) == [("ada", SECTION, "taken")]
+    assert taken(report) == [("s01", SECTION, "taken")]
     assert [each.file for each in report.refused] == [BAD]
     assert problem in report.refused[0].problem
-    assert {name.split("/")[0] for name in stored(course)} == {"ada"}
+    assert {name.split("/")[0] for name in stored(course)} == {"s01"}
 
 
 @pytest.mark.parametrize("data", [b"", b"no zip at all", b"PK\3\4 and nothing more"])
@@ -267,7 +267,7 @@ def test_of_two_entries_of_one_name_the_newest_counts(course: Course, tmp_path: 
     with pytest.warns(UserWarning, match="Duplicate name"):
         path = make(tmp_path / "inbox.zip", [(newer, ANSWERED), (info(GOOD), OTHER)])
     report = collect(course, path)
-    assert course.submitted("ada", SECTION).read_bytes() == ANSWERED
+    assert course.submitted("s01", SECTION).read_bytes() == ANSWERED
     assert "is the newest" in report.taken[0].notes[0]
 
 
