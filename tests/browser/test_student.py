@@ -72,7 +72,10 @@ def page(lab: str, chromium: str) -> Iterator[Page]:
         browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM)
         page = browser.new_page(viewport={"width": 1280, "height": 1400})
         page.set_default_timeout(60_000)
-        page.goto(f"{lab}/?token=t")
+        # JupyterLab would open again what an earlier test left open.
+        page.goto(f"{lab}/lab?reset&token=t")
+        expect(page.locator("#jp-main-dock-panel")).to_be_visible()
+        page.goto(f"{lab}/")
         yield page
         browser.close()
 
@@ -91,11 +94,22 @@ def cell_with(page: Page, text: str, kind: str = "CodeCell") -> str:
 
 
 def run(page: Page, selector: str, source: str | None = None) -> None:
-    page.locator(f"{selector} .cm-content").first.click()
-    if source is not None:
-        page.keyboard.press("Control+A")
-        page.keyboard.insert_text(source)
-    page.keyboard.press("Control+Enter")
+    """Run a cell as a person does: when the kernel is ready, and once more if nothing happened."""
+    prompt = page.locator(f"{selector} .jp-InputPrompt").first
+    before = prompt.inner_text()
+    for _ in range(5):
+        expect(page.get_by_text("| Idle").first).to_be_visible(timeout=60_000)
+        page.locator(f"{selector} .cm-content").first.click()
+        if source is not None:
+            page.keyboard.press("Control+A")
+            page.keyboard.insert_text(source)
+        page.keyboard.press("Control+Enter")
+        try:
+            expect(prompt).not_to_have_text(before, timeout=10_000)
+            return
+        except AssertionError:
+            continue  # the keys came before the notebook was connected to its kernel
+    raise AssertionError(f"the cell {selector} doesn't run")
 
 
 def output_of(page: Page, selector: str, words: str) -> None:
