@@ -46,6 +46,7 @@ from .quantization import Quantized, quantize
 from .reductions import dot
 from .registry import get_format
 from .rounding import round_to
+from .softmax import log_sum_exp, softmax
 from .sums import blocked_sum, kahan_sum, neumaier_sum, pairwise_sum, running_sum
 from .wrapping import wrap
 
@@ -93,6 +94,7 @@ __all__ = [
     "from_bits",
     "get_format",
     "kahan_sum",
+    "log_sum_exp",
     "mx_quantize",
     "neumaier_sum",
     "next_down",
@@ -103,6 +105,7 @@ __all__ = [
     "quantize",
     "round_to",
     "running_sum",
+    "softmax",
     "spacing",
     "to_bits",
     "unpack",
