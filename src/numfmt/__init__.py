@@ -48,6 +48,7 @@ from .registry import get_format
 from .rounding import round_to
 from .softmax import log_sum_exp, softmax
 from .sums import blocked_sum, kahan_sum, neumaier_sum, pairwise_sum, running_sum
+from .training import MasterWeights, clip_by_norm, master_weights, unscale_then_clip
 from .wrapping import wrap
 
 __all__ = [
@@ -84,9 +85,11 @@ __all__ = [
     "FloatFormat",
     "IntFormat",
     "LossScaler",
+    "MasterWeights",
     "Moments",
     "Quantized",
     "blocked_sum",
+    "clip_by_norm",
     "decode",
     "dot",
     "encode",
@@ -95,6 +98,7 @@ __all__ = [
     "get_format",
     "kahan_sum",
     "log_sum_exp",
+    "master_weights",
     "mx_quantize",
     "neumaier_sum",
     "next_down",
@@ -109,6 +113,7 @@ __all__ = [
     "spacing",
     "to_bits",
     "unpack",
+    "unscale_then_clip",
     "values",
     "welford",
     "wrap",

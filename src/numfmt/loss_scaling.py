@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import torch_if_loaded
 from ._reals import read_reals
 
 
@@ -55,8 +56,8 @@ class LossScaler:
     def unscaled(self, gradients: Iterable[Any]) -> tuple[list[Any], bool]:
         """Return the gradients divided by the scale, and whether any of them holds an infinity or NaN.
 
-        Arrays come back as float32 (or wider, if they were) and tensors as they were, so that small gradients
-        survive the division. Clip after this, not before: the true norm is that of unscaled gradients.
+        Arrays and tensors come back as float32, or wider if they were, so that small gradients survive the division.
+        Clip after this, not before: the true norm is that of unscaled gradients (see `unscale_then_clip`).
         """
         if not self.enabled:
             return list(gradients), False
@@ -64,8 +65,7 @@ class LossScaler:
         result, found = [], False
         for gradient in gradients:
             found = found or not bool(np.isfinite(read_reals(gradient, "unscaled").array).all())
-            wide = gradient.astype(np.float32) if getattr(gradient, "dtype", None) == np.float16 else gradient
-            result.append(wide * inverse)
+            result.append(at_least_float32(gradient) * inverse)
         return result, found
 
     def updated(self, found_inf: bool) -> LossScaler:
@@ -79,6 +79,44 @@ class LossScaler:
             return replace(self, growth_tracker=self.growth_tracker + 1)
         larger = min(self.max_scale, _float32(self.scale * self.growth_factor))
         return replace(self, scale=larger if math.isfinite(larger) else self.scale, growth_tracker=0)
+
+    @property
+    def at_floor(self) -> bool:
+        """Whether another overflow would leave the scale as it is: a loop that waits for a smaller one never ends."""
+        return self.enabled and self.updated(True).scale == self.scale
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what torch's scaler stores in a checkpoint: five entries, none if scaling is disabled."""
+        if not self.enabled:
+            return {}
+        names = ("scale", "growth_factor", "backoff_factor", "growth_interval")
+        return {**{name: getattr(self, name) for name in names}, "_growth_tracker": self.growth_tracker}
+
+    def load_state_dict(self, state: dict[str, Any]) -> LossScaler:
+        """Return the state that a checkpoint of this class or of torch's holds, within this one's limits.
+
+        A disabled scaler stays as it is, as in torch. Raises ValueError for an empty checkpoint (that of a disabled
+        scaler), for missing entries, and for a scale beyond the limits.
+        """
+        if not self.enabled:
+            return self
+        wanted = LossScaler().state_dict().keys()
+        if missing := wanted - state.keys():
+            raise ValueError(
+                f"load_state_dict: the checkpoint lacks {', '.join(sorted(missing))}; "
+                "an empty one comes from a disabled scaler"
+            )
+        fields = {name.removeprefix("_"): state[name] for name in wanted}
+        return replace(self, **fields)
+
+
+def at_least_float32(x: Any) -> Any:
+    """Return numbers as an array or tensor of float32, or as they are if they are wider."""
+    torch = torch_if_loaded()
+    if torch is not None and isinstance(x, torch.Tensor):
+        return x if x.dtype in (torch.float32, torch.float64) else x.float()
+    array = np.asarray(x)
+    return array if array.dtype.kind == "f" and array.dtype.itemsize >= 4 else array.astype(np.float32)
 
 
 def _float32(number: float) -> float:

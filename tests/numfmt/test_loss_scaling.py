@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -70,21 +71,64 @@ def test_the_trace_of_the_course() -> None:
     assert (scaler.scale, skipped) == (2.0**15, 2)
 
 
-@pytest.mark.parametrize(
-    ("options", "overflow", "end"),
-    [
-        ({"min_scale": 1.0}, True, 1.0),
-        ({"max_scale": 2.0**20, "growth_interval": 1}, False, 2.0**20),
-        ({}, True, 0.0),
-        ({"growth_interval": 1}, False, 2.0**127),
-    ],
-)
-def test_a_scale_has_limits_and_an_end(options: dict[str, float], overflow: bool, end: float) -> None:
-    """Public reports: a scale that reaches 0, one that loops at its floor, one that grows to infinity."""
-    scaler = nf.LossScaler(**options)  # type: ignore[arg-type]
-    for _ in range(300):
-        scaler = scaler.updated(overflow)
-    assert scaler.scale == end
+def test_deepspeed_1958_a_scale_at_its_floor_says_so() -> None:
+    """Public report: at its lowest scale a run skips every step and loops for ever; the caller must see it."""
+    scaler, steps = nf.LossScaler(scale=8.0, min_scale=1.0), 0
+    while not scaler.at_floor:
+        scaler, steps = scaler.updated(True), steps + 1
+    assert (scaler.scale, steps) == (1.0, 3)
+    assert scaler.updated(True).scale == 1.0
+    assert not nf.LossScaler(enabled=False).at_floor
+
+
+def test_insightface_2262_a_scale_that_reaches_zero() -> None:
+    """Public report: without a lower limit the scale becomes 0, as torch's does; with one it doesn't."""
+    twin, free, held = Twin(), nf.LossScaler(), nf.LossScaler(min_scale=2.0**-10)
+    for _ in range(200):
+        free, held = free.updated(True), held.updated(True)
+        assert free.scale == twin.step(True)[0]
+    assert free.scale == 0 and free.at_floor
+    assert held.scale == 2.0**-10
+
+
+def test_pytorch_98828_a_scale_does_not_grow_to_infinity() -> None:
+    """Public report: gradients that never overflow let the scale grow beyond float32."""
+    twin, free = Twin(growth_interval=1), nf.LossScaler(growth_interval=1)
+    held = nf.LossScaler(growth_interval=1, max_scale=2.0**20)
+    for _ in range(150):
+        free, held = free.updated(False), held.updated(False)
+        assert free.scale == twin.step(False)[0]
+    assert (free.scale, held.scale) == (2.0**127, 2.0**20)
+
+
+def test_checkpoints_go_to_torch_and_back() -> None:
+    twin, ours = Twin(growth_interval=4), nf.LossScaler(growth_interval=4)
+    for overflow in (True, False, False):
+        ours = ours.updated(overflow)
+        twin.step(overflow)
+    assert ours.state_dict() == twin.scaler.state_dict()
+    assert nf.LossScaler(min_scale=1.0).load_state_dict(twin.scaler.state_dict()) == replace(ours, min_scale=1.0)
+    other = Twin()
+    other.scaler.load_state_dict(ours.state_dict())
+    for overflow in (False, False, True):
+        ours = ours.updated(overflow)
+        assert (ours.scale, ours.growth_tracker) == other.step(overflow)
+
+
+def test_checkpoints_of_disabled_scalers() -> None:
+    off = nf.LossScaler(enabled=False)
+    assert off.state_dict() == torch.amp.GradScaler("cpu", enabled=False).state_dict() == {}
+    assert off.load_state_dict({}) is off
+    with pytest.raises(ValueError, match="comes from a disabled scaler"):
+        nf.LossScaler().load_state_dict({})
+    with pytest.raises(ValueError, match="min_scale to max_scale"):
+        nf.LossScaler(max_scale=2.0**16).load_state_dict(nf.LossScaler(scale=2.0**17).state_dict())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_narrow_tensors_come_back_wide(dtype: torch.dtype) -> None:
+    [back], found = nf.LossScaler().unscaled([torch.tensor([2.0**-10], dtype=dtype)])
+    assert not found and back.dtype == torch.float32 and back.item() == 2.0**-26
 
 
 def test_gradients_survive_in_half_precision() -> None:
