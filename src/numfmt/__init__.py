@@ -38,6 +38,7 @@ from .formats import (
     IntFormat,
 )
 from .loss_scaling import LossScaler
+from .matrices import matmul
 from .microscaling import Blocks, mx_quantize, nvfp4_quantize
 from .moments import Moments, welford
 from .neighbours import next_down, next_up, spacing
@@ -99,6 +100,7 @@ __all__ = [
     "kahan_sum",
     "log_sum_exp",
     "master_weights",
+    "matmul",
     "mx_quantize",
     "neumaier_sum",
     "next_down",

@@ -54,8 +54,7 @@ def _float_dot(a: object, b: object, multiply: object, accumulate: FloatFormat) 
             raise ValueError(f"dot: {name} must be 1-D, got shape {array.shape}; pass one row, or x.ravel()")
     if left.size != right.size:
         raise ValueError(f"dot: a has {left.size} elements and b has {right.size}; they must have equally many")
-    narrow = all(np.array_equal(x.astype(np.float32).astype(np.float64), x, equal_nan=True) for x in (left, right))
-    if narrow:  # 24 bits times 24 bits fit float64
+    if fit_float32(left, right):  # 24 bits times 24 bits fit float64
         with np.errstate(invalid="ignore"):
             products: list[Any] = (left * right).tolist()
     else:
@@ -73,6 +72,12 @@ def _float_dot(a: object, b: object, multiply: object, accumulate: FloatFormat) 
         else:
             total = arithmetic.add(total, product)
     return total
+
+
+def fit_float32(*arrays: Array) -> bool:
+    """Say whether float32 holds all numbers of the arrays, so that float64 holds their products."""
+    with np.errstate(over="ignore"):
+        return all(np.array_equal(x.astype(np.float32).astype(np.float64), x, equal_nan=True) for x in arrays)
 
 
 def _read_vector(x: object, name: str) -> Array:
