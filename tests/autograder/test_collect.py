@@ -12,6 +12,8 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.converters import Autograde
+from nbgrader.converters.base import BaseConverter
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.cli import main
@@ -19,6 +21,7 @@ from autograder.course import Course
 from autograder.errors import CourseError, ExitCode
 from autograder.files import write_whole
 from autograder.intake.collecting import Report, collect
+from autograder.nbgrader_bridge import IGNORED
 from tests.mini_course import SECTION, answered, mini_course, mini_master
 
 SECOND = "02_second"
@@ -323,6 +326,21 @@ def test_collecting_again_keeps_every_version_and_the_newest_counts(course: Cour
     assert collect(course, inbox).taken[0].status == "unchanged"
     assert attempts(course) == {"2025-03-01T12-00-00Z.ipynb": OTHER, "2025-03-01T12-00-00Z-2.ipynb": UNNAMED}
     assert course.submitted("s01", SECTION).read_bytes() == ANSWERED
+
+
+@pytest.mark.parametrize("ignored", [[], list(IGNORED)], ids=["nbgrader's own settings", "the course's settings"])
+def test_nbgrader_neither_grades_nor_copies_earlier_attempts(course: Course, inbox: Path, ignored: list[str]) -> None:
+    for data, when in ((OTHER, NOON), (ANSWERED, LATER)):
+        put(inbox / "ada" / f"{SECTION}.ipynb", data, when)
+        collect(course, inbox)
+    assert attempts(course)
+    folders = CourseDirectory(root=str(course.root), assignment_id=SECTION, ignore=ignored)
+    converter = Autograde(coursedir=folders)
+    converter.init_notebooks()
+    assert converter.assignments == {str(path.parent): [str(path)] for path in [course.submitted("ada", SECTION)]}
+    BaseConverter.init_assignment(converter, SECTION, "ada")
+    copied = {path.name for path in (course.root / "autograded").rglob("*") if path.is_file()}
+    assert copied == {"timestamp.txt"}
 
 
 def test_a_submission_copied_by_hand_is_kept_too(course: Course, inbox: Path) -> None:
