@@ -331,14 +331,14 @@ def test_collecting_again_keeps_every_version_and_the_newest_counts(course: Cour
 @pytest.mark.parametrize("ignored", [[], list(IGNORED)], ids=["nbgrader's own settings", "the course's settings"])
 def test_nbgrader_neither_grades_nor_copies_earlier_attempts(course: Course, inbox: Path, ignored: list[str]) -> None:
     for data, when in ((OTHER, NOON), (ANSWERED, LATER)):
-        put(inbox / "ada" / f"{SECTION}.ipynb", data, when)
+        put(inbox / "s01" / f"{SECTION}.ipynb", data, when)
         collect(course, inbox)
     assert attempts(course)
     folders = CourseDirectory(root=str(course.root), assignment_id=SECTION, ignore=ignored)
     converter = Autograde(coursedir=folders)
     converter.init_notebooks()
-    assert converter.assignments == {str(path.parent): [str(path)] for path in [course.submitted("ada", SECTION)]}
-    BaseConverter.init_assignment(converter, SECTION, "ada")
+    assert converter.assignments == {str(path.parent): [str(path)] for path in [course.submitted("s01", SECTION)]}
+    BaseConverter.init_assignment(converter, SECTION, "s01")
     copied = {path.name for path in (course.root / "autograded").rglob("*") if path.is_file()}
     assert copied == {"timestamp.txt"}
 
