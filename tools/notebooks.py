@@ -35,7 +35,7 @@ def from_twin(twin: Path) -> NotebookNode:
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     seen: set[str] = set()
     for cell in notebook.cells:
-        name = cell.metadata.get("nbgrader", {}).get("grade_id") or _slug(cell.source)
+        name = cell.metadata.get("nbgrader", {}).get("grade_id") or cell.metadata.get("name") or _slug(cell.source)
         while name in seen:
             name = _slug(name + cell.source)
         seen.add(name)

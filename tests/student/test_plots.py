@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Iterator
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -18,7 +19,7 @@ matplotlib.use("Agg")
 @pytest.fixture(autouse=True)
 def close_figures() -> Iterator[None]:
     yield
-    plots.plt.close("all")
+    plt.close("all")
 
 
 def texts(figure: matplotlib.figure.Figure) -> list[str]:
@@ -78,4 +79,4 @@ def test_showing_a_figure_gives_its_alt_text_to_the_page_and_closes_it(monkeypat
         '<img alt="A wheel with &quot;quotes&quot; &amp; &lt;marks&gt;" src="data:image/png;base64,'
         in data["text/html"]
     )
-    assert figure.number not in plots.plt.get_fignums()
+    assert figure.number not in plt.get_fignums()

@@ -1,40 +1,15 @@
-"""Figures of the course. Each function returns a matplotlib figure; `show` displays it with its alt text.
-
-Colours are Okabe and Ito's, told apart also without colour vision; letters and markers say the same again.
-"""
+"""The figures of section 1: integers."""
 
 from __future__ import annotations
 
-import base64
-import html
-import io
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from .formats import IntFormat
-
-BLUE, ORANGE, GREEN, VERMILLION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
-GREY = "#6B6B6B"
-
-
-def show(figure: Figure, alt: str) -> None:
-    """Display a figure in a notebook as an image with `alt` as its alternative text, and close it."""
-    from IPython.display import display
-
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=110, bbox_inches="tight", facecolor="white")
-    plt.close(figure)
-    encoded = base64.b64encode(picture.getvalue()).decode()
-    image = f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{encoded}" style="max-width:100%">'
-    display({"text/html": image, "text/plain": alt}, raw=True)
-
-
-def _bare(axes: Any) -> None:
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+from ..formats import IntFormat
+from ._page import BLUE, GREY, VERMILLION, bare
 
 
 def number_wheel(fmt: IntFormat) -> Figure:
@@ -87,7 +62,7 @@ def wrap_sawtooth(fmt: IntFormat, reach: int) -> Figure:
     axes.set(xlabel="true result", ylabel=f"what {fmt.alias} stores", ylim=(-reach * 1.05, reach * 1.05))
     axes.set_xticks([-reach, fmt.min, 0, fmt.max, reach])
     axes.set_yticks([fmt.min, 0, fmt.max])
-    _bare(axes)
+    bare(axes)
     return figure
 
 
@@ -102,5 +77,5 @@ def running_sums(exact: np.ndarray[Any, Any], wrapped: np.ndarray[Any, Any], fmt
     axes.text(steps[-1], wrapped[-1], f" {fmt.alias}", color=VERMILLION, va="center", fontsize=11)
     axes.set(xlabel="products added so far", ylabel="running sum", xlim=(0, len(exact)))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    _bare(axes)
+    bare(axes)
     return figure
