@@ -37,6 +37,53 @@ class Reals:
     fractions: Callable[[], list[Fraction]] = list
 
 
+@dataclass(frozen=True)
+class Floats:
+    """An array of floats as it is, without a copy where that is possible.
+
+    `array` is float16, float32 or float64 in either byte order, or uint16 for the codes of BF16; `dtype` names the
+    caller's. `restore` makes the caller's kind from a new array, of these codes too if the second argument is True.
+    """
+
+    array: Array
+    dtype: str
+    restore: Callable[[Array, bool], Any]
+
+
+def read_floats(x: object) -> Floats | None:
+    """Read an array, a NumPy scalar or a tensor of one of the common float dtypes; None for everything else."""
+    torch = torch_if_loaded()
+    if torch is not None and isinstance(x, torch.Tensor):
+        return _read_float_tensor(x, torch)
+    if not isinstance(x, (np.ndarray, np.generic)):
+        return None
+    array, is_scalar = np.asarray(x), isinstance(x, np.generic)
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        return Floats(array, array.dtype.name, lambda result, _: result[()] if is_scalar else result)
+    if array.dtype.name != "bfloat16":
+        return None
+
+    def restore(result: Array, own: bool) -> Any:
+        made = result.view(array.dtype) if own else result
+        return made[()] if is_scalar else made
+
+    return Floats(array.view(np.uint16), "bfloat16", restore)
+
+
+def _read_float_tensor(x: Any, torch: Any) -> Floats | None:
+    names = {torch.float64: "float64", torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16"}
+    if x.layout is not torch.strided or x.dtype not in names:
+        return None
+    name = names[x.dtype]
+
+    def restore(result: Array, own: bool) -> Any:
+        made = torch.from_numpy(result)
+        return (made.view(x.dtype) if own else made).to(x.device)
+
+    plain = x.detach().cpu()
+    return Floats((plain.view(torch.uint16) if name == "bfloat16" else plain).numpy(), name, restore)
+
+
 def read_reals(x: object, what: str) -> Reals:
     """Read numbers of any kind: Python's (int, float, Fraction, Decimal), NumPy, ml_dtypes, torch, sequences.
 

@@ -7,9 +7,10 @@ from typing import Any, overload
 import numpy as np
 
 from ._arrays import Array, read_integers, torch_if_loaded
+from ._blockwise import encode_even
 from ._float_codes import codes_for, values_of
 from ._modular import as_values, codes_of, extend, residues, wrap_int
-from ._reals import read_reals
+from ._reals import read_floats, read_reals
 from .float_format import FloatFormat
 from .formats import IntFormat
 from .registry import get_format
@@ -63,6 +64,11 @@ def decode(codes: object, fmt: object) -> Any:
 
 
 def _encode_floats(x: object, fmt: FloatFormat) -> Any:
+    floats = read_floats(x)
+    if floats is not None and fmt.fits_float64:
+        codes = np.empty(floats.array.shape, fmt.code_dtype)
+        encode_even(floats.array, fmt, codes)
+        return floats.restore(codes, False)
     from .rounding import round_to  # which decodes tensors of narrow types, and so needs this module
 
     rounded = round_to(x, fmt)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import numfmt as nf
 from numfmt.float_format import FLOAT_FORMATS
-from numfmt.rounding import Nan, Overflow, Rounding, _round_in_range
+from numfmt.policies import Nan, Overflow, Rounding
 from tests.numfmt.float_oracle import magnitudes, rounded
 
 MODES = [mode for mode in Rounding if mode is not Rounding.STOCHASTIC]
@@ -72,16 +72,6 @@ def check(xs: list[float], fmt: nf.FloatFormat, mode: str, overflow: str = "ieee
 @pytest.mark.parametrize("fmt", TINY, ids=str)
 def test_all_values_midpoints_and_neighbours(fmt: nf.FloatFormat, mode: str, overflow: str) -> None:
     check([*points(fmt), math.inf, -math.inf, -0.0], fmt, mode, overflow)
-
-
-@pytest.mark.parametrize("fmt", [fmt for fmt in TINY if fmt.has_zero], ids=str)
-def test_a_block_in_range_takes_the_quick_way_to_the_same_values(fmt: nf.FloatFormat) -> None:
-    inside = [x for x in points(fmt) if abs(x) <= fmt.max]
-    out = np.empty(len(inside))
-    assert _round_in_range(np.array(inside), fmt, out)
-    check([*inside, -0.0], fmt, "nearest_even")
-    for x in (math.inf, math.nan, float(fmt.max) * 1.5):
-        assert not _round_in_range(np.array([1.0, x]), fmt, np.empty(2))
 
 
 @pytest.mark.parametrize("take", [slice(0, 1100), slice(-1200, -1)], ids=["subnormal", "top"])
