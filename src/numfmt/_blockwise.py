@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ._arena import Empty, arena
 from ._arrays import Array
 from ._float_codes import codes_for
 from ._kernels import FLOAT32, FLOAT64, Carrier, Kernel, Scratch, kernel_for
@@ -17,9 +18,8 @@ from ._stepwise import round_block
 from .float_format import FloatFormat
 from .policies import Nan, Overflow, Rounding
 
-BLOCK_BYTES = 256 * 1024
-"""The size of a block in a carrier: so large that NumPy's cost of a call doesn't count, so small that a cache of 1 MiB
-holds the block and the scratch memory."""
+BLOCK_BYTES = 384 * 1024
+"""The size of a block in a carrier: so large that the cost of a call is little, so small that a cache holds it."""
 
 
 def round_even(x: Array, fmt: FloatFormat, policy: Overflow, nans: Nan, out: Array) -> None:
@@ -35,10 +35,10 @@ def round_even(x: Array, fmt: FloatFormat, policy: Overflow, nans: Nan, out: Arr
             _store(round_block(numbers, fmt, Rounding.NEAREST_EVEN, policy, nans, None), results[part])
         return
     direct = out.dtype == carrier.floats
-    aside = np.empty(0 if direct else min(x.size, _block(carrier)), carrier.floats)
     natural = policy is Overflow.IEEE and fmt.has_nan
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows here is mended
-        for part, numbers, scratch, odd in _passes(x, kernel, natural):
+    with arena() as empty, np.errstate(over="ignore", invalid="ignore"):  # what overflows here is mended
+        aside = empty(0 if direct else min(x.size, _block(carrier)), carrier.floats)
+        for part, numbers, scratch, odd in _passes(x, kernel, natural, empty):
             target = results[part] if direct else aside[: len(numbers)]
             some = None if odd is None else _wide(numbers[odd])
             kernel.round(numbers, target, scratch)
@@ -58,8 +58,8 @@ def encode_even(x: Array, fmt: FloatFormat, out: Array) -> None:
         for part, numbers in _parts(x, carrier):
             results[part] = _encoded(numbers, fmt)
         return
-    with np.errstate(over="ignore", invalid="ignore"):
-        for part, numbers, scratch, odd in _passes(x, kernel, fmt.has_nan):
+    with arena() as empty, np.errstate(over="ignore", invalid="ignore"):
+        for part, numbers, scratch, odd in _passes(x, kernel, fmt.has_nan, empty):
             target = results[part]
             kernel.encode(numbers, target, scratch)
             if odd is not None:
@@ -80,10 +80,12 @@ def _first_kernel(
     return FLOAT64, None
 
 
-def _passes(x: Array, kernel: Kernel, natural: bool) -> Iterator[tuple[slice, Array, Scratch, Array | None]]:
+def _passes(
+    x: Array, kernel: Kernel, natural: bool, empty: Empty
+) -> Iterator[tuple[slice, Array, Scratch, Array | None]]:
     """Yield each block: its place, its numbers, scratch of its size, and where the numbers beyond the kernel are."""
     size = min(x.size, _block(kernel.carrier))
-    scratch = kernel.scratch(size)
+    scratch = kernel.scratch(size, empty)
     for part, numbers in _parts(x, kernel.carrier):
         mine = scratch if len(numbers) == size else tuple(each[: len(numbers)] for each in scratch)
         yield part, numbers, mine, kernel.outside(numbers, mine, natural)

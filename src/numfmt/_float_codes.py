@@ -2,10 +2,44 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 
 from ._arrays import Array
-from .float_format import FloatFormat
+from ._reals import narrow
+from .float_format import BF16, FloatFormat
+
+_LISTED_BITS = 16
+"""Formats of at most so many bits are decoded by looking up a table of all values."""
+
+_BLOCK = 32 * 1024
+
+
+def decoded(codes: Array, fmt: FloatFormat, dtype: np.dtype[Any]) -> Array:
+    """Return the value of each code in a dtype that holds them; `codes` are unsigned integers below 2**bits."""
+    values = np.empty(codes.shape, dtype)
+    flat, results = codes.reshape(-1), values.reshape(-1)
+    for start in range(0, flat.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        if fmt == BF16 and dtype == np.float32:
+            bits = results[part].view(np.uint32)
+            np.copyto(bits, flat[part], casting="unsafe")
+            np.left_shift(bits, np.uint32(16), out=bits)
+        elif fmt.bits <= _LISTED_BITS:
+            # All indices are valid; "wrap" spares NumPy the copy that it makes to raise in time.
+            np.take(_table(fmt, dtype), flat[part], out=results[part], mode="wrap")
+        else:
+            results[part] = values_of(flat[part], fmt)
+    return values
+
+
+@lru_cache(maxsize=64)
+def _table(fmt: FloatFormat, dtype: np.dtype[Any]) -> Array:
+    table = narrow(values_of(np.arange(fmt.count, dtype=np.uint64), fmt), dtype)
+    table.flags.writeable = False
+    return table
 
 
 def values_of(codes: Array, fmt: FloatFormat) -> Array:

@@ -7,6 +7,7 @@ additions are all that happens, so a processor that flushes subnormals to zero c
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ._arena import Empty
 from ._arrays import Array, torch_if_loaded
-from .float_format import FP16, FP32, FP64, FloatFormat
+from ._float_codes import values_of
+from .float_format import BF16, FP16, FP32, FP64, FloatFormat
 
 Scratch = tuple[Array, ...]
 
@@ -77,8 +80,10 @@ def kernel_for(fmt: FloatFormat, carrier: Carrier) -> Kernel | None:
 
 @lru_cache(maxsize=256)
 def _kernel_for(fmt: FloatFormat, carrier: Carrier, with_torch: bool) -> Kernel | None:
-    if fmt == FP16 and carrier == FLOAT32 and with_torch:
-        return Half(fmt, carrier)
+    if with_torch and carrier == FLOAT32 and fmt in (FP16, BF16):
+        cast = TorchCast(fmt, carrier)
+        if cast.keeps_subnormals():
+            return cast
     if fmt == carrier.fmt:
         return Same(fmt, carrier)
     if not fmt.has_zero:
@@ -127,9 +132,9 @@ class Kernel(ABC):
         """The carrier's code of the largest number that doesn't overflow."""
         return self.carrier.constant(_limit(self.fmt, self.carrier))
 
-    def scratch(self, size: int) -> Scratch:
+    def scratch(self, size: int, empty: Empty) -> Scratch:
         """Return the arrays that the other methods work in, for blocks of that size."""
-        return (np.empty(size, self.carrier.codes),)
+        return (empty(size, self.carrier.codes),)
 
     def outside(self, x: Array, scratch: Scratch, natural: bool) -> Array | None:
         """Return the places of NaN and of what overflows, None if there are none.
@@ -214,11 +219,11 @@ class Adder(Kernel):
         top = int(self.limit) >> self.carrier.mantissa_bits << self.carrier.mantissa_bits
         return tuple(map(self.carrier.constant, (raised, top)))
 
-    def scratch(self, size: int) -> Scratch:
-        lowest = (self.fmt.minexp + self.carrier.fmt.bias) << self.carrier.mantissa_bits
-        floor = np.full(size, lowest, self.carrier.codes)
-        codes = (np.empty(size, self.fmt.code_dtype), np.empty(size, self.fmt.code_dtype))
-        return np.empty(size, self.carrier.codes), np.empty(size, self.carrier.codes), floor, *codes
+    def scratch(self, size: int, empty: Empty) -> Scratch:
+        floor = empty(size, self.carrier.codes)
+        floor.fill((self.fmt.minexp + self.carrier.fmt.bias) << self.carrier.mantissa_bits)
+        wide = (empty(size, self.carrier.codes), empty(size, self.carrier.codes))
+        return *wide, floor, empty(size, self.fmt.code_dtype), empty(size, self.fmt.code_dtype)
 
     def outside(self, x: Array, scratch: Scratch, natural: bool) -> Array | None:
         bits, (exponents, work, *_) = x.view(self.carrier.codes), scratch
@@ -286,18 +291,25 @@ class Powers(Kernel):
         code = int(np.array(lowest, self.carrier.floats).view(self.carrier.codes))
         return tuple(map(self.carrier.constant, (1 << (bits - 1), keep, code)))
 
-    def scratch(self, size: int) -> Scratch:
-        return np.empty(size, self.carrier.codes), np.full(size, self.carrier.fmt.nan_code, self.carrier.codes)
+    def scratch(self, size: int, empty: Empty) -> Scratch:
+        nans = empty(size, self.carrier.codes)
+        nans.fill(self.carrier.fmt.nan_code)
+        return empty(size, self.carrier.codes), nans
 
     def outside(self, x: Array, scratch: Scratch, natural: bool) -> Array | None:
         """Find what is too small or too large; with `natural`, a negative number is done: it becomes NaN."""
         bits, signed = x.view(self.carrier.codes), x.view(self.carrier.signed)
         lowest, limit = self._constants[2], self.limit.view(self.carrier.signed)
-        numbers = bits if natural else signed
-        lowest = lowest.view(numbers.dtype)
-        if signed.max() <= limit and numbers.min() >= lowest:
+        if natural:
+            # Adding to the codes of negative NaNs would wrap around.
+            last = self.carrier.sign | self.carrier.exponent
+            if signed.max() <= limit and bits.min() >= lowest and bits.max() <= last:
+                return None
+            return np.flatnonzero((signed > limit) | (bits < lowest) | (bits > last))
+        lowest = lowest.view(self.carrier.signed)
+        if signed.max() <= limit and signed.min() >= lowest:
             return None
-        return np.flatnonzero((signed > limit) | (numbers < lowest))
+        return np.flatnonzero((signed > limit) | (signed < lowest))
 
     def _rounded(self, x: Array, scratch: Scratch, out: Array) -> None:
         """Write the carrier's codes of the results: powers of two, or NaN for what was negative."""
@@ -316,35 +328,42 @@ class Powers(Kernel):
         np.right_shift(work, self.carrier.constant(self.carrier.mantissa_bits), out=work)
         if (offset := self.carrier.fmt.bias - self.fmt.bias) != 0:
             np.subtract(work, self.carrier.constant(offset), out=work)
-            np.minimum(work, self.carrier.constant(self.fmt.nan_code or 0), out=work)
+            if self.fmt.nan_code is not None:
+                np.minimum(work, self.carrier.constant(self.fmt.nan_code), out=work)
         np.copyto(out, work, casting="unsafe")
 
 
-class Half(Kernel):
-    """FP16 in float32 by way of torch's cast, where torch is loaded: the processor's own, several times as fast.
+class TorchCast(Kernel):
+    """FP16 and BF16 in float32 by way of torch's casts, where torch is loaded: the fastest there are."""
 
-    It keeps float16's subnormals also where the processor flushes float32's.
-    """
+    @property
+    def _dtype(self) -> Any:
+        return getattr(sys.modules["torch"], self.fmt.name)
 
-    def scratch(self, size: int) -> Scratch:
-        return np.empty(size, self.carrier.codes), np.empty(size, np.float16)
+    def keeps_subnormals(self) -> bool:
+        """Say whether a cast keeps subnormals: integer operations do always, some processors' instructions never."""
+        codes = np.arange(64, dtype=np.uint16)
+        numbers = values_of(codes, self.fmt).astype(np.float32)
+        found = np.empty_like(codes)
+        self.encode(numbers, found, self.scratch(codes.size, np.empty))
+        return np.array_equal(found, codes)
 
-    def _cast(self, x: Array, out: Array) -> None:
-        torch = torch_if_loaded()
-        assert torch is not None
-        torch.from_numpy(out).copy_(torch.from_numpy(x))
+    def scratch(self, size: int, empty: Empty) -> Scratch:
+        return empty(size, self.carrier.codes), empty(size, self.fmt.code_dtype)
 
     def round(self, x: Array, out: Array, scratch: Scratch) -> None:
-        self._to_half(x, scratch)
-        self._cast(scratch[1], out)
+        torch = sys.modules["torch"]
+        torch.from_numpy(out).copy_(self._narrowed(x, scratch))
 
     def encode(self, x: Array, out: Array, scratch: Scratch) -> None:
-        self._to_half(x, scratch)
-        np.copyto(out, scratch[1].view(np.uint16))
+        self._narrowed(x, scratch)
+        np.copyto(out, scratch[1])
 
-    def _to_half(self, x: Array, scratch: Scratch) -> None:
+    def _narrowed(self, x: Array, scratch: Scratch) -> Any:
+        """Cast into the scratch memory and return that as a tensor of the format's dtype."""
+        torch = sys.modules["torch"]
         if not x.flags.writeable:  # torch warns of these
-            work = scratch[0].view(np.float32)
+            work = scratch[0].view(x.dtype)
             np.copyto(work, x)
             x = work
-        self._cast(x, scratch[1])
+        return torch.from_numpy(scratch[1]).view(self._dtype).copy_(torch.from_numpy(x))

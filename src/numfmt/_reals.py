@@ -18,6 +18,7 @@ import numpy as np
 from ._arrays import Array, torch_if_loaded
 
 _FLOAT64_BITS = 53
+_COMMON = {"e": "float16", "f": "float32", "d": "float64"}
 _NUMBERS = "pass numbers: Python's, or an array or tensor of a real dtype"
 
 
@@ -58,8 +59,8 @@ def read_floats(x: object) -> Floats | None:
     if not isinstance(x, (np.ndarray, np.generic)):
         return None
     array, is_scalar = np.asarray(x), isinstance(x, np.generic)
-    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
-        return Floats(array, array.dtype.name, lambda result, _: result[()] if is_scalar else result)
+    if name := _COMMON.get(array.dtype.char):
+        return Floats(array, name, lambda result, _: result[()] if is_scalar else result)
     if array.dtype.name != "bfloat16":
         return None
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from ._arrays import Array, read_integers, torch_if_loaded
 from ._blockwise import encode_even
-from ._float_codes import codes_for, values_of
+from ._float_codes import codes_for, decoded, values_of
 from ._modular import as_values, codes_of, extend, residues, wrap_int
 from ._reals import read_floats, read_reals
-from .float_format import FloatFormat
+from .float_format import FP32, FloatFormat
 from .formats import IntFormat
-from .registry import get_format
+from .registry import Format, get_format
 
 # 2**24 int32 values take 64 MiB; the next widths would fill a laptop's memory by accident.
 MAX_LISTED_BITS = 24
@@ -41,15 +41,17 @@ def encode(x: object, fmt: object) -> Any:
 @overload
 def decode(codes: int, fmt: object) -> int: ...
 @overload
-def decode(codes: object, fmt: object) -> Any: ...
-def decode(codes: object, fmt: object) -> Any:
+def decode(codes: object, fmt: object, dtype: object = None) -> Any: ...
+def decode(codes: object, fmt: object, dtype: object = None) -> Any:
     """Return the value that each code, an integer from 0 to 2**bits - 1, stands for in `fmt`.
 
     A Python int gives a Python int (a float, for a float format); arrays, sequences and tensors keep their
-    shape and come in `fmt.dtype` (float64). Raises OverflowError for a code out of range and TypeError for
-    non-integers.
+    shape and come in `dtype`: by default `fmt.dtype` for integers; float64 for floats, which may also be had in
+    float32 where that holds them. Raises OverflowError for a code out of range, TypeError for non-integers, and
+    ValueError for a dtype that doesn't hold the values.
     """
     fmt = get_format(fmt)
+    wanted = _result_dtype(fmt, dtype)
     source = read_integers(codes, "decode")
     offender = _first_outside(source.array, 0, fmt.count - 1)
     if offender is not None:
@@ -59,8 +61,17 @@ def decode(codes: object, fmt: object) -> Any:
             f"0 to {fmt.count - 1}; encode(x, {fmt}) turns values into codes"
         )
     if isinstance(fmt, FloatFormat):
-        return source.restore(values_of(residues(source.array), fmt))
+        small = source.array.dtype in (np.uint8, np.uint16)
+        return source.restore(decoded(source.array if small else residues(source.array), fmt, wanted))
     return source.restore(as_values(extend(residues(source.array), fmt), fmt))
+
+
+def _result_dtype(fmt: Format, dtype: object) -> np.dtype[Any]:
+    own = fmt.dtype if isinstance(fmt, IntFormat) else np.dtype(np.float64)
+    wanted = own if dtype is None else np.dtype(dtype)  # type: ignore[call-overload]
+    if wanted != own and not (isinstance(fmt, FloatFormat) and wanted == np.float32 and FP32.contains(fmt)):
+        raise ValueError(f"decode: {wanted} doesn't hold the values of {fmt}; leave dtype out for {own}")
+    return wanted
 
 
 def _encode_floats(x: object, fmt: FloatFormat) -> Any:
@@ -111,6 +122,8 @@ def codes_in_range(array: Array, fmt: IntFormat, what: str) -> Array:
 
 def _first_outside(array: Array, low: int, high: int) -> tuple[int, str] | None:
     """Return the first element outside low to high and the words that say where it stands, if any."""
+    if array.size == 0 or (array.min() >= low and array.max() <= high):
+        return None
     outside = np.asarray(np.less(array, low) | np.greater(array, high))
     if not outside.any():
         return None

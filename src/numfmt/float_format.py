@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,14 @@ class FloatFormat:
             parts = [f"float{self.bits}_e{self.exponent_bits}m{self.mantissa_bits}", f"b{self.bias}", self.specials]
             object.__setattr__(self, "name", "_".join(map(str, parts)) + ("" if self.signed else "_unsigned"))
 
-    @property
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.exponent_bits, self.mantissa_bits, self.bias, self.specials, self.signed, self.name))
+
+    @cached_property
     def bits(self) -> int:
         """The width of a code."""
         return self.signed + self.exponent_bits + self.mantissa_bits
@@ -84,12 +92,12 @@ class FloatFormat:
         """The number of codes."""
         return 1 << self.bits
 
-    @property
+    @cached_property
     def has_zero(self) -> bool:
         """Whether zero is a value; without a sign and a mantissa the lowest code is a power of two instead."""
         return self.signed or self.mantissa_bits > 0
 
-    @property
+    @cached_property
     def has_negative_zero(self) -> bool:
         """Whether zero has two codes."""
         return self.signed and self.specials is not Specials.FNUZ
@@ -99,29 +107,29 @@ class FloatFormat:
         """Whether there are values between zero and the smallest normal one."""
         return self.mantissa_bits > 0
 
-    @property
+    @cached_property
     def has_inf(self) -> bool:
         """Whether infinity has a code."""
         return self.specials is Specials.IEEE
 
-    @property
+    @cached_property
     def has_nan(self) -> bool:
         """Whether NaN has a code."""
         return self.specials is not Specials.FINITE
 
-    @property
+    @cached_property
     def minexp(self) -> int:
         """The exponent of the smallest normal value."""
         return self.has_zero - self.bias
 
-    @property
+    @cached_property
     def maxexp(self) -> int:
         """One more than the exponent of the largest finite value, as in finfo."""
         top = (1 << self.exponent_bits) - 1
         taken = self.specials is Specials.IEEE or (self.specials is Specials.FN and self.mantissa_bits == 0)
         return top - taken - self.bias + 1
 
-    @property
+    @cached_property
     def max_code(self) -> int:
         """The code of the largest finite value."""
         top = (1 << (self.exponent_bits + self.mantissa_bits)) - 1
@@ -129,12 +137,12 @@ class FloatFormat:
             return top - (1 << self.mantissa_bits)
         return top - (self.specials is Specials.FN)
 
-    @property
+    @cached_property
     def inf_code(self) -> int | None:
         """The code of positive infinity."""
         return self.max_code + 1 if self.has_inf else None
 
-    @property
+    @cached_property
     def nan_code(self) -> int | None:
         """The code that NaN is encoded as: quiet and positive where there is a choice."""
         if self.specials is Specials.IEEE:
@@ -160,17 +168,17 @@ class FloatFormat:
         """The distance from 1 to the next larger number with this many mantissa bits."""
         return 2.0**-self.mantissa_bits
 
-    @property
+    @cached_property
     def max(self) -> float | Fraction:
         """The largest finite value (a Fraction where float64 doesn't hold it)."""
         return _plain(self.exact(self.max_code))
 
-    @property
+    @cached_property
     def min(self) -> float | Fraction:
         """The lowest finite value: -max if signed, else the value of code 0."""
         return -self.max if self.signed else _plain(self.exact(0))
 
-    @property
+    @cached_property
     def smallest_normal(self) -> float | Fraction:
         """The smallest positive normal value."""
         return _plain(_power(self.minexp))
@@ -180,16 +188,28 @@ class FloatFormat:
         """The smallest positive subnormal value, None if there are no subnormals."""
         return _plain(_power(self.minexp - self.mantissa_bits)) if self.has_subnormals else None
 
-    @property
+    @cached_property
     def code_dtype(self) -> np.dtype[Any]:
         """The smallest unsigned NumPy dtype that holds every code."""
         return np.dtype(f"uint{max(8, 1 << (self.bits - 1).bit_length())}")
 
-    @property
+    @cached_property
     def fits_float64(self) -> bool:
         """Whether every finite value is a float64."""
         lowest = self.minexp - self.mantissa_bits
         return self.mantissa_bits <= 52 and lowest >= -1074 and self.maxexp <= 1024
+
+    def contains(self, inner: FloatFormat) -> bool:
+        """Say whether this format has every value of another, infinities and NaN too."""
+        return self == inner or (
+            self.signed
+            and self.mantissa_bits >= inner.mantissa_bits
+            and self.minexp - self.mantissa_bits <= inner.minexp - inner.mantissa_bits
+            and self.max >= inner.max
+            and (self.has_inf or not inner.has_inf)
+            and (self.has_nan or not inner.has_nan)
+            and (self.has_negative_zero or not inner.has_negative_zero)
+        )
 
     def exact(self, code: int) -> Fraction:
         """Return the exact value of a finite code; ValueError for NaN, infinity and what is no code."""

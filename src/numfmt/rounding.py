@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -99,17 +100,8 @@ def _into(out: Array, result: Array) -> Array:
     return out
 
 
+@lru_cache(maxsize=256)
 def holds(dtype: str, fmt: FloatFormat) -> bool:
     """Say whether a float dtype, by name, holds every value of the format, its infinities and NaN too."""
     outer = next((each for each in FLOAT_FORMATS if each.name == dtype), None)
-    if outer is None:
-        return False
-    if outer == fmt:
-        return True
-    return (
-        outer.mantissa_bits >= fmt.mantissa_bits
-        and outer.minexp - outer.mantissa_bits <= fmt.minexp - fmt.mantissa_bits
-        and outer.max >= fmt.max
-        and outer.has_inf
-        and outer.has_nan
-    )
+    return outer is not None and outer.contains(fmt)

@@ -1,0 +1,212 @@
+"""The quick way to round and encode: block by block, in float32 and float64, with and without torch."""
+
+from __future__ import annotations
+
+import math
+import threading
+import tracemalloc
+from fractions import Fraction
+from itertools import pairwise
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+
+import numfmt as nf
+from numfmt import _arena, _kernels
+from numfmt._blockwise import BLOCK_BYTES
+from numfmt._kernels import FLOAT32, FLOAT64, kernel_for
+from numfmt.float_format import FLOAT_FORMATS
+from tests.numfmt.float_oracle import magnitudes, table
+from tests.numfmt.test_rounding import expected
+
+FORMATS = [
+    *(fmt for fmt in FLOAT_FORMATS if fmt.bits <= 16),
+    nf.FloatFormat(5, 0, 15, "fnuz"),
+    nf.FloatFormat(4, 3, -100),  # beyond float32 at the top
+    nf.FloatFormat(4, 3, 140),  # in float32's subnormals
+    nf.FloatFormat(3, 11, 3, "fn"),  # whose codes float32's kernel can't make
+    nf.FloatFormat(4, 4, 7, "ieee", signed=False),
+    nf.FloatFormat(5, 0, 20, "finite", signed=False),
+]
+BLOCK = BLOCK_BYTES // 4
+
+
+def points(fmt: nf.FloatFormat, dtype: type[np.floating]) -> np.ndarray:
+    """Return values, midpoints and their neighbours in the dtype, points beyond both ends, and what is special."""
+    grid = magnitudes(fmt)
+    if len(grid) > 1000:
+        grid = grid[:200] + grid[1000:1060] + grid[-200:]
+    exact = [number for low, high in pairwise(grid) for number in (low, (low + high) / 2, (3 * low + high) / 4)]
+    top = float(np.finfo(dtype).max)
+    near = np.array([float(each) for each in [*exact, grid[-1]] if each <= top]).astype(dtype)
+    tiny = float(np.finfo(dtype).smallest_subnormal)
+    far = np.array([tiny, 3 * tiny, min(float(grid[-1]) * 2, top), top, math.inf, math.nan]).astype(dtype)
+    with np.errstate(over="ignore"):
+        positive = np.concatenate([near, np.nextafter(near, dtype(0)), np.nextafter(near, dtype(math.inf)), far])
+    return np.concatenate([positive, -positive])
+
+
+def same(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    return (found == wanted) & (np.signbit(found) == np.signbit(wanted)) | (np.isnan(found) & np.isnan(wanted))
+
+
+@pytest.fixture(params=[*FORMATS, (nf.FP16, "without torch"), (nf.BF16, "without torch")], ids=str)
+def fmt(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> nf.FloatFormat:
+    if isinstance(request.param, nf.FloatFormat):
+        return request.param
+    monkeypatch.setattr(_kernels, "torch_if_loaded", lambda: None)
+    return request.param[0]
+
+
+@pytest.mark.parametrize("overflow", ["ieee", "saturate", "saturate_finite"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_all_values_midpoints_and_neighbours_in_each_dtype(
+    fmt: nf.FloatFormat, dtype: type[np.floating], overflow: str
+) -> None:
+    x = points(fmt, dtype)
+    numbers = x.astype(np.float64)
+    if not fmt.has_nan:
+        x, numbers = x[~np.isnan(x)], numbers[~np.isnan(numbers)]
+    wanted = np.array(
+        [each if math.isnan(each) else expected(each, fmt, "nearest_even", overflow) for each in numbers]
+    )
+    found = nf.round_to(x, fmt, overflow=overflow)
+    bad = ~same(found, wanted)
+    assert not bad.any(), [(x[i], found[i], wanted[i]) for i in np.flatnonzero(bad)[:5]]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_the_codes_are_those_of_the_rounded_numbers(fmt: nf.FloatFormat, dtype: type[np.floating]) -> None:
+    x = points(fmt, dtype)
+    x = x if fmt.has_nan else x[~np.isnan(x)]
+    codes = nf.encode(x, fmt)
+    assert codes.dtype == fmt.code_dtype
+    wanted = nf.round_to(x.astype(np.float64), fmt)
+    exact = {each: code for code, each in reversed(list(enumerate(table(fmt))))}
+    negative_zero = 1 << (fmt.bits - 1)
+    for number, code, value in zip(x, codes.tolist(), wanted.tolist(), strict=True):
+        if math.isnan(value):
+            assert code == fmt.nan_code, number
+        elif math.isinf(value):
+            assert table(fmt)[code] == ("-inf" if value < 0 else "inf"), number
+        elif value == 0 and math.copysign(1, value) < 0:
+            assert code == negative_zero, number
+        else:
+            assert code == exact[Fraction(value)], number
+
+
+def test_every_kind_of_kernel_is_among_these() -> None:
+    kinds = {type(kernel_for(fmt, carrier)).__name__ for fmt in FORMATS for carrier in (FLOAT32, FLOAT64)}
+    assert kinds == {"Adder", "Powers", "TorchCast", "NoneType"}
+    assert type(kernel_for(nf.TF32, FLOAT32)).__name__ == "Truncation"
+    assert type(kernel_for(nf.FP32, FLOAT32)).__name__ == "Same"
+
+
+@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 5])
+@pytest.mark.parametrize("fmt", [nf.E4M3, nf.BF16, nf.E8M0, nf.E2M1], ids=str)
+def test_blocks_meet_without_a_seam(fmt: nf.FloatFormat, size: int) -> None:
+    x = np.random.default_rng(size).standard_normal(size).astype(np.float32)
+    for at, odd in ((0, 1e30), (BLOCK - 1, -1e30), (BLOCK, math.inf), (size - 1, 1e-40)):
+        if 0 <= at < size:
+            x[at] = odd
+    one_by_one = nf.round_to(x[::-1].astype(np.float64), fmt)[::-1]
+    assert same(nf.round_to(x, fmt), one_by_one).all()
+    assert np.array_equal(nf.encode(x, fmt), nf.encode(one_by_one, fmt))
+
+
+@pytest.mark.parametrize("kind", ["bfloat16 array", "bfloat16 tensor", "float16 tensor", "float32 tensor"])
+def test_narrow_arrays_keep_their_type(kind: str) -> None:
+    numbers = np.random.default_rng(1).standard_normal((3, 50_000)).astype(ml_dtypes.bfloat16)
+    wanted = nf.round_to(numbers.astype(np.float64), nf.E4M3)
+    if kind == "bfloat16 array":
+        found = nf.round_to(numbers, nf.E4M3)
+        assert found.dtype == numbers.dtype and np.array_equal(found.astype(np.float64), wanted)
+        return
+    dtype = getattr(torch, kind.split()[0])
+    tensor = torch.from_numpy(numbers.astype(np.float32)).to(dtype)
+    found = nf.round_to(tensor, nf.E4M3)
+    assert found.dtype == dtype and np.array_equal(found.double().numpy(), wanted)
+    assert np.array_equal(nf.encode(tensor, nf.E4M3).numpy(), nf.encode(wanted, nf.E4M3))
+
+
+def test_out_may_be_the_input_or_overlap_it() -> None:
+    x = np.random.default_rng(2).standard_normal(3 * BLOCK).astype(np.float32)
+    wanted = nf.round_to(x, nf.E5M2)
+    memory = np.concatenate([x, np.zeros(7, np.float32)])
+    nf.round_to(memory[:-7], nf.E5M2, out=memory[7:])
+    assert np.array_equal(memory[7:], wanted)
+    assert nf.round_to(x, nf.E5M2, out=x) is x
+    assert np.array_equal(x, wanted)
+
+
+def test_a_refusal_leaves_out_alone() -> None:
+    x = np.ones(2 * BLOCK, np.float32)
+    x[-1] = 1e9
+    out = np.full_like(x, 7)
+    with pytest.raises(OverflowError, match="beyond E4M3"):
+        nf.round_to(x, nf.E4M3, overflow="raise", out=out)
+    x[-1] = math.nan
+    with pytest.raises(ValueError, match="no code for it"):
+        nf.round_to(x, nf.E2M1, out=out)
+    assert (out == 7).all()
+
+
+def test_threads_do_not_share_scratch_memory() -> None:
+    xs = [np.random.default_rng(seed).standard_normal(5 * BLOCK).astype(np.float32) for seed in range(4)]
+    wanted = [nf.round_to(x, nf.E4M3) for x in xs]
+    found: dict[int, np.ndarray] = {}
+
+    def work(index: int) -> None:
+        for _ in range(5):
+            found[index] = nf.round_to(xs[index], nf.E4M3)
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(found[index], wanted[index]) for index in range(4))
+
+
+def test_a_nested_call_gets_scratch_memory_of_its_own() -> None:
+    with _arena.arena() as outer, _arena.arena() as inner:
+        a, b = outer(1000, np.dtype(np.float32)), inner(1000, np.dtype(np.float32))
+        assert not np.may_share_memory(a, b)
+        assert not np.may_share_memory(a, outer(1000, np.dtype(np.float32)))
+        assert outer(_arena.ARENA_BYTES, np.dtype(np.uint8)).size == _arena.ARENA_BYTES
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("work", [nf.round_to, nf.encode])
+def test_it_needs_less_than_two_mebibytes_beyond_the_result(work: object, dtype: type[np.floating]) -> None:
+    for fmt in (nf.E4M3, nf.BF16, nf.E8M0, nf.E2M1):
+        x = np.random.default_rng(0).standard_normal(2**21).astype(dtype)
+        tracemalloc.start()
+        result = work(x, fmt)  # type: ignore[operator]
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak - result.nbytes < 2 * 2**20, fmt
+
+
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+def test_decoding_to_float32_gives_the_same_values(fmt: nf.FloatFormat) -> None:
+    codes = np.arange(fmt.count, dtype=fmt.code_dtype)
+    if not nf.FP32.contains(fmt):
+        with pytest.raises(ValueError, match="float32 doesn't hold"):
+            nf.decode(codes, fmt, dtype=np.float32)
+        return
+    narrow = nf.decode(codes, fmt, dtype=np.float32)
+    assert narrow.dtype == np.float32
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        wide = narrow.astype(np.float64)
+    assert np.array_equal(wide, [float(each) for each in table(fmt)], equal_nan=True)
+    assert same(narrow, nf.decode(codes, fmt)).all()
+
+
+def test_decoding_to_a_dtype_that_is_too_narrow_is_refused() -> None:
+    with pytest.raises(ValueError, match="int8 doesn't hold the values of UINT8; leave dtype out for uint8"):
+        nf.decode(3, nf.UINT8, dtype=np.int8)
+    with pytest.raises(ValueError, match="float16 doesn't hold"):
+        nf.decode(3, nf.E4M3, dtype=np.float16)
