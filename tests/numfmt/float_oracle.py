@@ -10,6 +10,34 @@ import numfmt as nf
 
 NAN, INF = "nan", "inf"
 
+CUSTOM = (
+    nf.FloatFormat(2, 1),
+    nf.FloatFormat(2, 2),
+    nf.FloatFormat(3, 0, 3, "fn"),
+    nf.FloatFormat(5, 0, 16, "fnuz"),
+    nf.FloatFormat(4, 0, 7, "finite"),
+    nf.FloatFormat(5, 0, 15, "finite", signed=False),
+    nf.FloatFormat(5, 0, 40, "fn", signed=False),
+    nf.FloatFormat(1, 6, 0, "finite"),
+    nf.FloatFormat(1, 6, 1, "fn"),
+    nf.FloatFormat(1, 6, 1, "fnuz"),
+    nf.FloatFormat(1, 6, 0, "finite", signed=False),
+    nf.FloatFormat(1, 4, 0, "finite"),
+    nf.FloatFormat(5, 4, 20, "fnuz"),
+    nf.FloatFormat(4, 3, -20),
+    nf.FloatFormat(4, 3, 60, "fn"),
+    nf.FloatFormat(3, 3, 0, "fn", signed=False),
+    nf.FloatFormat(4, 4, 7, "ieee", signed=False),
+    nf.FloatFormat(3, 5, 3, "finite", signed=False),
+    nf.FloatFormat(9, 3),
+    nf.FloatFormat(11, 2),
+    nf.FloatFormat(2, 13),
+    nf.FloatFormat(6, 6, 40, "finite"),
+    nf.FloatFormat(5, 6, 12, "fn"),
+    nf.FloatFormat(6, 5, 31, "fnuz"),
+)
+"""Formats that nobody has a name for: other widths and biases, without sign, with all kinds of special codes."""
+
 
 @cache
 def table(fmt: nf.FloatFormat) -> tuple[Fraction | str, ...]:

@@ -12,15 +12,9 @@ import torch
 
 import numfmt as nf
 from numfmt.float_format import FLOAT_FORMATS
-from tests.numfmt.float_oracle import table
+from tests.numfmt.float_oracle import CUSTOM, table
 
-SMALL = [fmt for fmt in FLOAT_FORMATS if fmt.bits <= 16] + [
-    nf.FloatFormat(2, 2),
-    nf.FloatFormat(3, 0, 3, "fn"),
-    nf.FloatFormat(5, 4, 20, "fnuz"),
-    nf.FloatFormat(3, 3, 0, "fn", signed=False),
-    nf.FloatFormat(1, 4, 0, "finite"),
-]
+SMALL = [*(fmt for fmt in FLOAT_FORMATS if fmt.bits <= 16), *CUSTOM]
 
 
 def same(a: float, b: Fraction | str, code: int, fmt: nf.FloatFormat) -> bool:
