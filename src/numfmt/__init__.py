@@ -1,8 +1,10 @@
 """Number formats for machine learning, exact to the last bit; arrays of NumPy and tensors of torch alike."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .bitstrings import from_bits, to_bits
 from .codes import decode, encode, values
-from .explaining import Explanation, explain
 from .float_format import (
     BF16,
     E2M1,
@@ -37,20 +39,23 @@ from .formats import (
     UINT64,
     IntFormat,
 )
-from .loss_scaling import LossScaler
-from .matrices import matmul
-from .microscaling import Blocks, mx_quantize, nvfp4_quantize
-from .moments import Moments, welford
 from .neighbours import next_down, next_up, spacing
-from .packing import pack, unpack
-from .quantization import Quantized, quantize
-from .reductions import dot
 from .registry import get_format
 from .rounding import round_to
-from .softmax import log_sum_exp, softmax
-from .sums import blocked_sum, kahan_sum, neumaier_sum, pairwise_sum, running_sum
-from .training import MasterWeights, clip_by_norm, master_weights, unscale_then_clip
 from .wrapping import wrap
+
+if TYPE_CHECKING:
+    from .explaining import Explanation, explain
+    from .loss_scaling import LossScaler
+    from .matrices import matmul
+    from .microscaling import Blocks, mx_quantize, nvfp4_quantize
+    from .moments import Moments, welford
+    from .packing import pack, unpack
+    from .quantization import Quantized, quantize
+    from .reductions import dot
+    from .softmax import log_sum_exp, softmax
+    from .sums import blocked_sum, kahan_sum, neumaier_sum, pairwise_sum, running_sum
+    from .training import MasterWeights, clip_by_norm, master_weights, unscale_then_clip
 
 __all__ = [
     "BF16",
@@ -120,3 +125,44 @@ __all__ = [
     "welford",
     "wrap",
 ]
+
+# What rounding and encoding don't need is imported when it is first asked for, so that `import numfmt` stays quick.
+_LATER = {
+    "Blocks": "microscaling",
+    "Explanation": "explaining",
+    "LossScaler": "loss_scaling",
+    "MasterWeights": "training",
+    "Moments": "moments",
+    "Quantized": "quantization",
+    "blocked_sum": "sums",
+    "clip_by_norm": "training",
+    "dot": "reductions",
+    "explain": "explaining",
+    "kahan_sum": "sums",
+    "log_sum_exp": "softmax",
+    "master_weights": "training",
+    "matmul": "matrices",
+    "mx_quantize": "microscaling",
+    "neumaier_sum": "sums",
+    "nvfp4_quantize": "microscaling",
+    "pack": "packing",
+    "pairwise_sum": "sums",
+    "quantize": "quantization",
+    "running_sum": "sums",
+    "softmax": "softmax",
+    "unpack": "packing",
+    "unscale_then_clip": "training",
+    "welford": "moments",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

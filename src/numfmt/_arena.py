@@ -11,7 +11,7 @@ import numpy as np
 
 from ._arrays import Array
 
-ARENA_BYTES = 1536 * 1024
+ARENA_BYTES = 1280 * 1024
 _ALIGNMENT = 64
 
 Empty = Callable[[int, "np.dtype[Any]"], Array]

@@ -18,7 +18,7 @@ from ._stepwise import round_block
 from .float_format import FloatFormat
 from .policies import Nan, Overflow, Rounding
 
-BLOCK_BYTES = 384 * 1024
+BLOCK_BYTES = 320 * 1024
 """The size of a block in a carrier: so large that the cost of a call is little, so small that a cache holds it."""
 
 
@@ -37,9 +37,8 @@ def round_even(x: Array, fmt: FloatFormat, policy: Overflow, nans: Nan, out: Arr
     direct = out.dtype == carrier.floats
     natural = policy is Overflow.IEEE and fmt.has_nan
     with arena() as empty, np.errstate(over="ignore", invalid="ignore"):  # what overflows here is mended
-        aside = empty(0 if direct else min(x.size, _block(carrier)), carrier.floats)
         for part, numbers, scratch, odd in _passes(x, kernel, natural, empty):
-            target = results[part] if direct else aside[: len(numbers)]
+            target = results[part] if direct else numbers  # which is a copy then
             some = None if odd is None else _wide(numbers[odd])
             kernel.round(numbers, target, scratch)
             if some is not None:

@@ -351,6 +351,9 @@ class TorchCast(Kernel):
     def scratch(self, size: int, empty: Empty) -> Scratch:
         return empty(size, self.carrier.codes), empty(size, self.fmt.code_dtype)
 
+    def outside(self, x: Array, scratch: Scratch, natural: bool) -> Array | None:
+        return None if natural else super().outside(x, scratch, natural)
+
     def round(self, x: Array, out: Array, scratch: Scratch) -> None:
         torch = sys.modules["torch"]
         torch.from_numpy(out).copy_(self._narrowed(x, scratch))
@@ -358,6 +361,8 @@ class TorchCast(Kernel):
     def encode(self, x: Array, out: Array, scratch: Scratch) -> None:
         self._narrowed(x, scratch)
         np.copyto(out, scratch[1])
+        if np.isnan(x.max()):
+            out[np.isnan(x)] = self.fmt.nan_code
 
     def _narrowed(self, x: Array, scratch: Scratch) -> Any:
         """Cast into the scratch memory and return that as a tensor of the format's dtype."""

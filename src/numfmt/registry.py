@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 import numpy as np
@@ -80,6 +79,8 @@ def _name_of(spec: object) -> str:
 
 
 def _unknown(name: str) -> str:
+    import difflib  # only here, as importing it takes as long as half of the rest
+
     aliases = [*(fmt.alias for fmt in INTEGER_FORMATS), *FLOAT_ALIASES]
     nearest = difflib.get_close_matches(name.upper(), aliases, n=1)
     hint = f"; did you mean {nearest[0]!r}?" if nearest else "."
