@@ -298,12 +298,15 @@ class Powers(Kernel):
 
     def outside(self, x: Array, scratch: Scratch, natural: bool) -> Array | None:
         """Find what is too small or too large; with `natural`, a negative number is done: it becomes NaN."""
-        bits, signed = x.view(self.carrier.codes), x.view(self.carrier.signed)
-        lowest, limit = self._constants[2], self.limit.view(self.carrier.signed)
+        bits, signed, work = x.view(self.carrier.codes), x.view(self.carrier.signed), scratch[0]
+        half, keep, lowest = self._constants
+        np.add(bits, half, out=work)
+        np.bitwise_and(work, keep, out=work)
+        limit = self.limit.view(self.carrier.signed)
         if natural:
-            # Adding to the codes of negative NaNs would wrap around.
+            # Adding wraps around for negative NaNs, whose sums are as small as those of the smallest numbers.
             last = self.carrier.sign | self.carrier.exponent
-            if signed.max() <= limit and bits.min() >= lowest and bits.max() <= last:
+            if signed.max() <= limit and work.min() > lowest:
                 return None
             return np.flatnonzero((signed > limit) | (bits < lowest) | (bits > last))
         lowest = lowest.view(self.carrier.signed)
@@ -311,20 +314,14 @@ class Powers(Kernel):
             return None
         return np.flatnonzero((signed > limit) | (signed < lowest))
 
-    def _rounded(self, x: Array, scratch: Scratch, out: Array) -> None:
-        """Write the carrier's codes of the results: powers of two, or NaN for what was negative."""
-        work, nans = scratch
-        np.add(x.view(self.carrier.codes), self._constants[0], out=work)
-        np.bitwise_and(work, self._constants[1], out=work)
-        # The codes of negative numbers are the largest.
-        np.minimum(work, nans, out=out)
-
     def round(self, x: Array, out: Array, scratch: Scratch) -> None:
-        self._rounded(x, scratch, out.view(self.carrier.codes))
+        work, nans = scratch
+        # The codes of negative numbers are the largest.
+        np.minimum(work, nans, out=out.view(self.carrier.codes))
 
     def encode(self, x: Array, out: Array, scratch: Scratch) -> None:
-        work = scratch[0]
-        self._rounded(x, scratch, work)
+        work, nans = scratch
+        np.minimum(work, nans, out=work)
         np.right_shift(work, self.carrier.constant(self.carrier.mantissa_bits), out=work)
         if (offset := self.carrier.fmt.bias - self.fmt.bias) != 0:
             np.subtract(work, self.carrier.constant(offset), out=work)
