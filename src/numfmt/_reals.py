@@ -7,6 +7,7 @@ Melquiond, Emulation of a FMA and correctly rounded sums, 2008).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,8 +28,9 @@ class Reals:
     """Numbers as read from a caller.
 
     `array` has the caller's shape, in float64; `is_exact` is False if some number was rounded to odd, and then
-    `fractions` gives the exact ones. `dtype` is the name of the caller's float dtype ("" for other kinds), `restore`
-    makes the caller's kind from a float64 array, in that dtype if the second argument is True.
+    `fractions` gives the exact ones (0 for infinities and NaN). `dtype` is the name of the caller's float dtype (""
+    for other kinds), `restore` makes the caller's kind from a float64 array, in that dtype if the second argument is
+    True.
     """
 
     array: Array
@@ -81,7 +83,7 @@ def _read_float_tensor(x: Any, torch: Any) -> Floats | None:
         made = torch.from_numpy(result)
         return (made.view(x.dtype) if own else made).to(x.device)
 
-    plain = x.detach().cpu()
+    plain = x.detach().cpu().resolve_neg()
     return Floats((plain.view(torch.uint16) if name == "bfloat16" else plain).numpy(), name, restore)
 
 
@@ -109,7 +111,7 @@ def _read_objects(objects: Array, what: str, restore: Callable[[Array, bool], An
     is_exact = all(
         isinstance(each, float) or Fraction(float(y)) == each for each, y in zip(exact, array.ravel(), strict=True)
     )
-    return Reals(array, "", restore, is_exact, lambda: [Fraction(each) for each in exact])
+    return Reals(array, "", restore, is_exact, lambda: [_finite(each) for each in exact])
 
 
 def _fraction(number: Any, what: str) -> Fraction | float:
@@ -118,17 +120,24 @@ def _fraction(number: Any, what: str) -> Fraction | float:
         number = number.item() if number.dtype != np.longdouble else number
     if isinstance(number, (bool, int, Fraction)):
         return Fraction(number)
-    if isinstance(number, Decimal) and number.is_finite():
+    if isinstance(number, Decimal) and number.is_finite() and number:
         return Fraction(number)
-    if isinstance(number, (float, Decimal)):
-        return float(number)
+    if isinstance(number, Decimal):
+        return math.nan if number.is_nan() else float(number)  # float() refuses a signalling NaN
+    if isinstance(number, float):
+        return number
     if isinstance(number, np.longdouble):
-        if not np.isfinite(number):
+        if not np.isfinite(number) or number == 0:
             return float(number)
         numerator, denominator = number.as_integer_ratio()
         return Fraction(numerator, denominator)
     kind = type(number).__name__
     raise TypeError(f"{what}: expected numbers, got {kind} {number!r}; {_NUMBERS}")
+
+
+def _finite(number: Fraction | float) -> Fraction:
+    """Return the number as a Fraction, and 0 for what is none: `Reals.array` says which these are."""
+    return Fraction(number) if isinstance(number, Fraction) or math.isfinite(number) else Fraction(0)
 
 
 def _to_odd(number: Fraction | float) -> float:
@@ -181,7 +190,7 @@ def _read_wide(array: Array, dtype: str, restore: Callable[[Array, bool], Any]) 
     for index in zip(*np.nonzero(off), strict=True) if off.ndim else [()] * int(off):
         near[index] = _to_odd(_fraction(array[index], ""))
     return Reals(
-        near, dtype, restore, not off.any(), lambda: [Fraction(_fraction(each, "")) for each in array.ravel()]
+        near, dtype, restore, not off.any(), lambda: [_finite(_fraction(each, "")) for each in array.ravel()]
     )
 
 
@@ -198,7 +207,7 @@ def _read_tensor(x: Any, what: str, torch: Any) -> Reals:
             made = made.to(x.dtype)
         return made.reshape(x.shape).to(x.device)
 
-    plain = x.detach().cpu()
+    plain = x.detach().cpu().resolve_neg()
     if name in ("float64", "float32", "float16") or not x.dtype.is_floating_point:
         source = _read_array(plain.numpy(), what, False)
         return Reals(source.array, source.dtype, restore, source.is_exact, source.fractions)

@@ -42,10 +42,11 @@ CUSTOM = (
 @cache
 def table(fmt: nf.FloatFormat) -> tuple[Fraction | str, ...]:
     """Return what each code stands for, from the fields as the standards define them; infinities as "inf", "-inf"."""
-    return tuple(_meaning(code, fmt) for code in range(2**fmt.bits))
+    return tuple(meaning(code, fmt) for code in range(2**fmt.bits))
 
 
-def _meaning(code: int, fmt: nf.FloatFormat) -> Fraction | str:
+def meaning(code: int, fmt: nf.FloatFormat) -> Fraction | str:
+    """Return what one code stands for."""
     text = format(code, f"0{fmt.bits}b")
     sign, rest = (text[0], text[1:]) if fmt.signed else ("0", text)
     exponent, mantissa = rest[: fmt.exponent_bits], rest[fmt.exponent_bits :]
@@ -105,3 +106,27 @@ def _choose(
         return high if low_is_even else low
     up = {"toward_zero": False, "away_from_zero": True, "toward_positive": not negative, "toward_negative": negative}
     return high if up[mode] else low
+
+
+def quantized(x: Fraction, fmt: nf.FloatFormat, mode: str) -> Fraction:
+    """Round to a format of any width with a mantissa, by the definition of the quantum; saturate at its limits."""
+    size = abs(x)
+    if x < 0 and not fmt.signed:
+        return Fraction(0)
+    # The power of two at or below size, or the next one.
+    power = Fraction(2) ** (size.numerator.bit_length() - size.denominator.bit_length())
+    if power > size > 0:
+        power /= 2
+    quantum = max(power, Fraction(2) ** (1 - fmt.bias)) / 2**fmt.mantissa_bits
+    low, rest = divmod(size, quantum)
+    up = {
+        "nearest_even": rest * 2 > quantum or (rest * 2 == quantum and low % 2 == 1),
+        "nearest_away": rest * 2 >= quantum,
+        "toward_zero": False,
+        "away_from_zero": rest > 0,
+        "toward_positive": rest > 0 and x > 0,
+        "toward_negative": rest > 0 and x < 0,
+        "to_odd": rest > 0 and low % 2 == 0,
+    }[mode]
+    size = min(Fraction(fmt.max), (low + up) * quantum)
+    return -size if x < 0 else size

@@ -154,6 +154,13 @@ def test_overflow_is_raised_for_nothing_else(fmt: nf.FloatFormat) -> None:
                     nf.round_to(np.array([grid(fmt)[0][1], sign * number]), fmt, mode, Overflow.RAISE)
 
 
+@pytest.mark.xfail(strict=True, reason="a negative number is raised only if its size overflows")
+@pytest.mark.parametrize("fmt", [fmt for fmt in FORMATS if not fmt.signed], ids=str)
+def test_overflow_is_raised_for_negative_numbers_without_a_sign(fmt: nf.FloatFormat) -> None:
+    with pytest.raises(OverflowError, match="beyond"):
+        nf.round_to(-grid(fmt)[0][1], fmt, overflow="raise")
+
+
 @pytest.mark.parametrize(("fmt", "name"), [pair for pair in PAIRS if pair[1] != "float64"], ids=str)
 def test_narrower_dtypes(fmt: nf.FloatFormat, name: str) -> None:
     for mode in (Rounding.NEAREST_EVEN, Rounding.TO_ODD):
