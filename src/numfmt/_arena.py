@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from ._arrays import Array
 
 ARENA_BYTES = 1280 * 1024
 _ALIGNMENT = 64
+_SMALL = 64 * 1024
+"""What is smaller comes from the allocator's own store of pages anyway."""
 
 Empty = Callable[[int, "np.dtype[Any]"], Array]
 """Makes an uninitialized 1-D array of a size and a dtype."""
@@ -20,24 +21,25 @@ Empty = Callable[[int, "np.dtype[Any]"], Array]
 _kept = threading.local()
 
 
-@contextmanager
-def arena() -> Iterator[Empty]:
-    """Lend this thread's scratch memory; what doesn't fit in is allocated, and so is what a nested call needs."""
-    memory = getattr(_kept, "memory", None)
-    _kept.memory = None
-    if memory is None:
-        memory = np.empty(ARENA_BYTES, np.uint8)
-    used = 0
+class Arena:
+    """This thread's scratch memory, while it is lent; what doesn't fit in is allocated, and so is a nested call's."""
 
-    def empty(size: int, dtype: np.dtype[Any]) -> Array:
-        nonlocal used
-        start, end = used, used + size * dtype.itemsize
-        if end > ARENA_BYTES:
+    def __enter__(self) -> Arena:
+        self._memory: Array | None = getattr(_kept, "memory", None)
+        _kept.memory = None
+        self._used = 0
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _kept.memory = self._memory
+
+    def empty(self, size: int, dtype: np.dtype[Any]) -> Array:
+        """Return an uninitialized 1-D array."""
+        length = size * dtype.itemsize
+        if length < _SMALL or self._used + length > ARENA_BYTES:
             return np.empty(size, dtype)
-        used = -(-end // _ALIGNMENT) * _ALIGNMENT
-        return memory[start:end].view(dtype)
-
-    try:
-        yield empty
-    finally:
-        _kept.memory = memory
+        if self._memory is None:
+            self._memory = np.empty(ARENA_BYTES, np.uint8)
+        start = self._used
+        self._used += -(-length // _ALIGNMENT) * _ALIGNMENT
+        return self._memory[start : start + length].view(dtype)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ._arena import Empty, arena
+from ._arena import Arena, Empty
 from ._arrays import Array
 from ._float_codes import codes_for
 from ._kernels import FLOAT32, FLOAT64, Carrier, Kernel, Scratch, kernel_for
@@ -18,7 +18,7 @@ from ._stepwise import round_block
 from .float_format import FloatFormat
 from .policies import Nan, Overflow, Rounding
 
-BLOCK_BYTES = 320 * 1024
+BLOCK_BYTES = 360 * 1024
 """The size of a block in a carrier: so large that the cost of a call is little, so small that a cache holds it."""
 
 
@@ -31,13 +31,13 @@ def round_even(x: Array, fmt: FloatFormat, policy: Overflow, nans: Nan, out: Arr
     carriers = (FLOAT64,) if np.float64 in (x.dtype, out.dtype) else (FLOAT32, FLOAT64)
     carrier, kernel = _first_kernel(fmt, carriers)
     if kernel is None:
-        for part, numbers in _parts(x, carrier):
+        for part, numbers in _parts(x, carrier, np.empty):
             _store(round_block(numbers, fmt, Rounding.NEAREST_EVEN, policy, nans, None), results[part])
         return
     direct = out.dtype == carrier.floats
     natural = policy is Overflow.IEEE and fmt.has_nan
-    with arena() as empty, np.errstate(over="ignore", invalid="ignore"):  # what overflows here is mended
-        for part, numbers, scratch, odd in _passes(x, kernel, natural, empty):
+    with Arena() as arena, np.errstate(over="ignore", invalid="ignore"):  # what overflows here is mended
+        for part, numbers, scratch, odd in _passes(x, kernel, natural, arena.empty):
             target = results[part] if direct else numbers  # which is a copy then
             some = None if odd is None else _wide(numbers[odd])
             kernel.round(numbers, target, scratch)
@@ -54,11 +54,11 @@ def encode_even(x: Array, fmt: FloatFormat, out: Array) -> None:
     carrier, kernel = _first_kernel(fmt, carriers, encodes=True)
     results = out.reshape(-1)
     if kernel is None:
-        for part, numbers in _parts(x, carrier):
+        for part, numbers in _parts(x, carrier, np.empty):
             results[part] = _encoded(numbers, fmt)
         return
-    with arena() as empty, np.errstate(over="ignore", invalid="ignore"):
-        for part, numbers, scratch, odd in _passes(x, kernel, fmt.has_nan, empty):
+    with Arena() as arena, np.errstate(over="ignore", invalid="ignore"):
+        for part, numbers, scratch, odd in _passes(x, kernel, fmt.has_nan, arena.empty):
             target = results[part]
             kernel.encode(numbers, target, scratch)
             if odd is not None:
@@ -85,7 +85,7 @@ def _passes(
     """Yield each block: its place, its numbers, scratch of its size, and where the numbers beyond the kernel are."""
     size = min(x.size, _block(kernel.carrier))
     scratch = kernel.scratch(size, empty)
-    for part, numbers in _parts(x, kernel.carrier):
+    for part, numbers in _parts(x, kernel.carrier, empty):
         mine = scratch if len(numbers) == size else tuple(each[: len(numbers)] for each in scratch)
         yield part, numbers, mine, kernel.outside(numbers, mine, natural)
 
@@ -94,26 +94,30 @@ def _block(carrier: Carrier) -> int:
     return BLOCK_BYTES // carrier.floats.itemsize
 
 
-def _parts(x: Array, carrier: Carrier) -> Iterator[tuple[slice, Array]]:
+def _parts(x: Array, carrier: Carrier, empty: Empty) -> Iterator[tuple[slice, Array]]:
     """Yield the numbers of x in the carrier's dtype, block by block, each with its place in the flattened array."""
     flat = x.reshape(-1) if x.flags.c_contiguous else x.flat
     block = _block(carrier)
+    copy = None if x.dtype == carrier.floats else empty(min(x.size, block), carrier.floats)
     for start in range(0, x.size, block):
         part = slice(start, min(start + block, x.size))
-        yield part, _load(flat[part], carrier)
+        numbers = flat[part]
+        if copy is not None:
+            _load(numbers, copy[: len(numbers)])
+            numbers = copy[: len(numbers)]
+        yield part, numbers
 
 
-def _load(numbers: Array, carrier: Carrier) -> Array:
-    if numbers.dtype == carrier.floats:
-        return numbers
+def _load(numbers: Array, out: Array) -> None:
     if numbers.dtype == np.uint16:
-        numbers = np.left_shift(numbers, np.uint32(16), dtype=np.uint32).view(np.float32)
-    numbers = numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
-    return _wide(numbers) if carrier is FLOAT64 else numbers.astype(np.float32, copy=False)
+        bits = np.left_shift(numbers, np.uint32(16), dtype=np.uint32)
+        numbers = bits.view(np.float32)
+    np.copyto(out, _wide(numbers) if out.dtype == np.float64 else numbers)
 
 
 def _wide(numbers: Array) -> Array:
-    return numbers if numbers.dtype == np.float64 else widen(numbers)
+    native = numbers.astype(numbers.dtype.newbyteorder("="), copy=False)
+    return native if native.dtype == np.float64 else widen(native)
 
 
 def _store(numbers: Array, out: Array) -> None:

@@ -171,11 +171,15 @@ def test_threads_do_not_share_scratch_memory() -> None:
 
 
 def test_a_nested_call_gets_scratch_memory_of_its_own() -> None:
-    with _arena.arena() as outer, _arena.arena() as inner:
-        a, b = outer(1000, np.dtype(np.float32)), inner(1000, np.dtype(np.float32))
-        assert not np.may_share_memory(a, b)
-        assert not np.may_share_memory(a, outer(1000, np.dtype(np.float32)))
-        assert outer(_arena.ARENA_BYTES, np.dtype(np.uint8)).size == _arena.ARENA_BYTES
+    size, dtype = 30_000, np.dtype(np.float32)
+    with _arena.Arena() as outer:
+        first = outer.empty(size, dtype)
+        with _arena.Arena() as inner:
+            assert not np.may_share_memory(first, inner.empty(size, dtype))
+        assert not np.may_share_memory(first, outer.empty(size, dtype))
+        assert outer.empty(_arena.ARENA_BYTES, np.dtype(np.uint8)).size == _arena.ARENA_BYTES
+    with _arena.Arena() as again:
+        assert np.may_share_memory(first, again.empty(size, dtype))
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
