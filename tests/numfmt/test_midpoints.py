@@ -187,3 +187,34 @@ def test_encode(fmt: nf.FloatFormat, name: str) -> None:
         assert np.array_equal(found[~is_nan], expected[~is_nan])
         nans = set(found[is_nan].tolist())
         assert len(nans) == is_nan.any() and all(table(fmt)[code] == "nan" for code in nans)
+
+
+@pytest.mark.parametrize("name", ["float64", "float32"])
+@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+def test_infinities_and_nan(fmt: nf.FloatFormat, name: str) -> None:
+    x = np.array([np.inf, -np.inf], getattr(ml_dtypes, name, name))
+    largest = grid(fmt)[0][-2]
+    gone = np.inf if fmt.has_inf else np.nan if fmt.has_nan else largest
+    below = {Overflow.SATURATE: largest, Overflow.SATURATE_FINITE: gone, Overflow.IEEE: gone}
+    for mode in MODES:
+        for policy, above in below.items():
+            lowest = -above if fmt.signed else np.nan if fmt.has_nan and policy is Overflow.IEEE else fmt.min
+            same(nf.round_to(x, fmt, mode, policy), np.array([above, lowest]), x)
+        if not fmt.has_inf:
+            with pytest.raises(OverflowError, match=r"inf.* is beyond"):
+                nf.round_to(x, fmt, mode, Overflow.RAISE)
+        for policy in Overflow:
+            nans = np.array([np.nan, -np.nan], x.dtype)
+            if fmt.has_nan:
+                assert np.isnan(nf.round_to(nans, fmt, mode, policy)).all()
+                continue
+            with pytest.raises(ValueError, match="no code for it"):
+                nf.round_to(nans, fmt, mode, policy)
+            for nan, size in (("zero", 0.0), ("max", largest))[1 - fmt.has_zero :]:
+                assert nf.round_to(nans, fmt, mode, policy, nan=nan).tolist() == [size, size]
+
+
+@pytest.mark.xfail(strict=True, reason="nan='zero' gives 0 also where that is no value")
+def test_nan_becomes_a_value_of_a_format_without_zero() -> None:
+    fmt = nf.FloatFormat(5, 0, 15, "finite", signed=False)
+    assert nf.round_to(np.nan, fmt, nan="zero") in nf.values(fmt).tolist()
