@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .plain import Plain, plain, show
+from .plain import Plain, plain, show, to_bytes
 from .sealed import stretch, unlock
 
 DATA = "checks.json"
@@ -104,7 +104,23 @@ def check(exercise: str, answer: object, *, inputs: Inputs | dict[str, Inputs] |
 
 
 def _right(outcome: Plain, rows: dict[str, Any], salt: str) -> bool:
-    return bool(stretch(outcome, salt)[0] == rows["right"])
+    return any(stretch(form, salt)[0] == rows["right"] for form in _forms(outcome))
+
+
+def _forms(outcome: Plain) -> Iterator[Plain]:
+    """Yield an outcome and, if it holds whole numbers, the same in floats: where a float is asked for, 10 is 10.0."""
+    yield outcome
+    floats = _in_floats(outcome)
+    if to_bytes(floats) != to_bytes(outcome):
+        yield floats
+
+
+def _in_floats(value: Plain) -> Plain:
+    if isinstance(value, list):
+        return [_in_floats(item) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**1023 and float(value) == value:
+        return float(value)
+    return value
 
 
 def _load(exercise: str) -> dict[str, Any]:
@@ -160,10 +176,10 @@ def _named_mistake(wrong: list[tuple[Case, dict[str, Any]]], salt: str) -> tuple
     votes: Counter[str] = Counter()
     first: dict[str, tuple[Case, dict[str, Any]]] = {}
     for case, rows in wrong:
-        name, key = stretch(case.outcome, salt)
-        for mistake in (unlock(locked, key) for locked in rows["wrong"].get(name, ())):
-            votes[mistake["name"]] += 1
-            first.setdefault(mistake["name"], (case, mistake))
+        for name, key in (stretch(form, salt) for form in _forms(case.outcome)):
+            for mistake in (unlock(locked, key) for locked in rows["wrong"].get(name, ())):
+                votes[mistake["name"]] += 1
+                first.setdefault(mistake["name"], (case, mistake))
     # Of two mistakes that explain as many cases, take the one that predicts fewest others.
     best = min(votes, key=lambda name: (-votes[name], first[name][1]["shows"]), default=None)
     if best is None:

@@ -136,6 +136,18 @@ def test_right_but_for_the_type(value: object, remark: str) -> None:
     assert remark in complaint("number", value)
 
 
+def test_whole_numbers_are_right_where_floats_are_asked_for(section: Path) -> None:
+    halves = {"": recorded("halves", [10.0, 0.5]), "doubled": recorded("halves", [20.0, 1.0])}
+    wrong = WrongAnswer("doubled", "Half of it.", "")
+    data = seal("01_test", {"halves": halves}, {"halves": Entry((wrong,))})
+    (section / "checks.json").write_text(json.dumps(data), encoding="utf-8")
+    check("halves", [10, 0.5])
+    check("halves", [np.int64(10), 0.5])
+    assert "Half of it." in complaint("halves", [20, 1])
+    for value in ([10, True], [2**5000, 0.5], [2**60 + 1, 0.5]):
+        assert "not a mistake I know" in complaint("halves", value)
+
+
 def test_right_values_of_a_float_type() -> None:
     squares = recorded("squares", lambda x: x * x, [(np.arange(3),)])
     Path("checks.json").write_text(json.dumps(seal("01_test", {"squares": {"": squares}}, {})), encoding="utf-8")
