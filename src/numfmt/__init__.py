@@ -45,6 +45,7 @@ from .rounding import round_to
 from .wrapping import wrap
 
 if TYPE_CHECKING:
+    from .census import Census, FormatCensus, census, census_of_blocks
     from .explaining import Explanation, explain
     from .loss_scaling import LossScaler
     from .matrices import matmul
@@ -87,14 +88,18 @@ __all__ = [
     "UINT32",
     "UINT64",
     "Blocks",
+    "Census",
     "Explanation",
     "FloatFormat",
+    "FormatCensus",
     "IntFormat",
     "LossScaler",
     "MasterWeights",
     "Moments",
     "Quantized",
     "blocked_sum",
+    "census",
+    "census_of_blocks",
     "clip_by_norm",
     "decode",
     "dot",
@@ -128,6 +133,10 @@ __all__ = [
 
 # What rounding and encoding don't need is imported when it is first asked for, so that `import numfmt` stays quick.
 _LATER = {
+    "Census": "census",
+    "FormatCensus": "census",
+    "census": "census",
+    "census_of_blocks": "census",
     "Blocks": "microscaling",
     "Explanation": "explaining",
     "LossScaler": "loss_scaling",

@@ -108,6 +108,11 @@ def _limit(fmt: FloatFormat, carrier: Carrier) -> int:
     return int(tie.view(carrier.codes)) - int(largest / quantum) % 2
 
 
+def overflow_limit(fmt: FloatFormat) -> float:
+    """Return the largest float64 number that rounds to nearest even to at most the format's largest value."""
+    return float(np.array(_limit(fmt, FLOAT64), FLOAT64.codes).view(FLOAT64.floats))
+
+
 def _beyond(magnitudes: Array, limit: Array) -> Array | None:
     return np.flatnonzero(magnitudes > limit) if magnitudes.max() > limit else None
 
