@@ -18,7 +18,23 @@ def int8_vectors() -> np.ndarray:
     return np.stack([generator.integers(-127, 128, 4096, dtype=np.int8) for _ in range(2)])
 
 
-FIXTURES = {"01_integers/int8_vectors.npy": int8_vectors}
+def float_values() -> np.ndarray:
+    """Return 6000 float32 values of both signs between 1e-10 and 7e4 in size, evenly over the binades.
+
+    Made of integers and powers of two alone, which are the same on every machine.
+    """
+    generator = np.random.default_rng(0)
+    mantissas = generator.integers(2**23, 2**24, 8000)
+    sizes = np.ldexp(mantissas.astype(np.float64), generator.integers(-34, 17, 8000) - 23)
+    values = np.where(generator.integers(0, 2, 8000) == 1, sizes, -sizes)
+    inside = (sizes >= 1e-10) & (sizes <= 7e4)
+    return values[inside][:6000].astype(np.float32)
+
+
+FIXTURES = {
+    "01_integers/int8_vectors.npy": int8_vectors,
+    "02_floats/float_values.npy": float_values,
+}
 """From file to the function that makes its content."""
 
 if __name__ == "__main__":
