@@ -45,8 +45,8 @@ from .rounding import round_to
 from .wrapping import wrap
 
 if TYPE_CHECKING:
-    from .census import Census, FormatCensus, census, census_of_blocks
     from .explaining import Explanation, explain
+    from .exponentials import log_sum_exp, softmax
     from .loss_scaling import LossScaler
     from .matrices import matmul
     from .microscaling import Blocks, mx_quantize, nvfp4_quantize
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from .packing import pack, unpack
     from .quantization import Quantized, quantize
     from .reductions import dot
-    from .softmax import log_sum_exp, softmax
     from .sums import blocked_sum, kahan_sum, neumaier_sum, pairwise_sum, running_sum
+    from .tallying import Census, FormatCensus, census, census_of_blocks
     from .training import MasterWeights, clip_by_norm, master_weights, unscale_then_clip
 
 __all__ = [
@@ -133,10 +133,10 @@ __all__ = [
 
 # What rounding and encoding don't need is imported when it is first asked for, so that `import numfmt` stays quick.
 _LATER = {
-    "Census": "census",
-    "FormatCensus": "census",
-    "census": "census",
-    "census_of_blocks": "census",
+    "Census": "tallying",
+    "FormatCensus": "tallying",
+    "census": "tallying",
+    "census_of_blocks": "tallying",
     "Blocks": "microscaling",
     "Explanation": "explaining",
     "LossScaler": "loss_scaling",
@@ -148,7 +148,7 @@ _LATER = {
     "dot": "reductions",
     "explain": "explaining",
     "kahan_sum": "sums",
-    "log_sum_exp": "softmax",
+    "log_sum_exp": "exponentials",
     "master_weights": "training",
     "matmul": "matrices",
     "mx_quantize": "microscaling",
@@ -158,7 +158,7 @@ _LATER = {
     "pairwise_sum": "sums",
     "quantize": "quantization",
     "running_sum": "sums",
-    "softmax": "softmax",
+    "softmax": "exponentials",
     "unpack": "packing",
     "unscale_then_clip": "training",
     "welford": "moments",

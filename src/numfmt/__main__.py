@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ._arrays import Array
 from ._text import aligned
-from .census import census_of_blocks
 from .explaining import explain
 from .float_format import FLOAT_FORMATS
 from .formats import INTEGER_FORMATS
+from .tallying import census_of_blocks
 from .tensor_files import BLOCK, Tensor, read_tensors
 
 

@@ -60,9 +60,7 @@ def read_tensors(path: Path) -> list[Tensor]:
     readers = {".npy": _npy, ".npz": _npz, ".safetensors": _safetensors}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise ValueError(
-            f"{path}: expected a name that ends in {', '.join(readers)}; save the tensors as one of these"
-        )
+        raise ValueError(f"{path}: the name should end in {', '.join(readers)}; save the tensors as one of these")
     if path.is_dir():
         raise ValueError(f"{path} is a folder; name the file in it")
     try:
@@ -181,7 +179,7 @@ def _safetensors(path: Path) -> list[Tensor]:
 def _safetensor(path: Path, name: str, entry: Any, base: int, length: int) -> Tensor:
     try:
         kind, shape, (begin, end) = entry["dtype"], tuple(entry["shape"]), entry["data_offsets"]
-        whole = all(type(each) is int and each >= 0 for each in (*shape, begin, end))
+        whole = isinstance(kind, str) and all(type(each) is int and each >= 0 for each in (*shape, begin, end))
     except (KeyError, TypeError, ValueError):
         whole = False
     if not whole:

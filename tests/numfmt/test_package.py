@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 LIGHT = """
 import sys
+from pathlib import Path
 import numfmt as nf
 assert nf.wrap([200], "int8").tolist() == [-56]
 assert nf.dot([1], [2]) == 2
@@ -72,3 +74,16 @@ def test_wrong_usage(arguments: list[str], message: str, capsys: pytest.CaptureF
     assert message in captured.err
     assert "usage: python -m numfmt" in captured.err
     assert captured.out == ""
+
+
+def test_no_public_name_is_also_a_module() -> None:
+    # Importing the module would put it in the name's place.
+    modules = {path.stem for path in Path(nf.__file__).parent.iterdir()}
+    assert modules.isdisjoint(nf.__all__)
+
+
+def test_every_public_name_is_there_and_listed() -> None:
+    assert all(getattr(nf, name) is not None for name in nf.__all__)
+    assert set(nf.__all__) <= set(dir(nf))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = nf.nothing
