@@ -36,10 +36,17 @@ def round_block(
     over = (y > largest) & finite
     infinite = np.isinf(x)
     if policy is Overflow.RAISE and (over.any() or (infinite.any() and not fmt.has_inf)):
-        first = x[np.flatnonzero(over | (infinite & (not fmt.has_inf)))[0]]
+        first = float(x[np.flatnonzero(over | (infinite & (not fmt.has_inf)))[0]])
         raise OverflowError(
             f"round_to: {first!r} is beyond {fmt}, whose largest value is {largest:g}; scale it first"
         )
+    if policy is Overflow.RAISE and not fmt.signed:
+        below = (negative & (y != 0) & ~np.isnan(x)) if fmt.has_zero else (negative | (x == 0)) & ~np.isnan(x)
+        if below.any():
+            first = float(x[np.flatnonzero(below)[0]])
+            raise OverflowError(
+                f"round_to: {first!r} is beyond {fmt}, whose smallest value is {float(fmt.min):g}; choose another format"
+            )
     beyond = np.inf if fmt.has_inf else np.nan if fmt.has_nan else largest
     y = np.where(over, _at_overflow(negative, mode, policy, beyond, largest), y)
     y = np.where(infinite, largest if policy is Overflow.SATURATE else beyond, y)
@@ -77,7 +84,8 @@ def _with_nans(x: Array, y: Array, fmt: FloatFormat, nans: Nan) -> Array:
         return np.where(missing, np.nan, y)
     if nans is Nan.RAISE:
         raise ValueError(f"round_to: x has NaN, and {fmt} has no code for it; choose nan='zero' or nan='max'")
-    return np.where(missing, 0.0 if nans is Nan.ZERO else float(fmt.max), y)
+    least = 0.0 if fmt.has_zero else float(fmt.min)
+    return np.where(missing, least if nans is Nan.ZERO else float(fmt.max), y)
 
 
 def _integer_beside(t: Array, negative: Array, mode: Rounding, rng: np.random.Generator | None) -> Array:
