@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .packing import pack, unpack
     from .quantization import Quantized, quantize
     from .reductions import dot
+    from .storing import load, save
     from .sums import blocked_sum, kahan_sum, neumaier_sum, pairwise_sum, running_sum
     from .tallying import Census, FormatCensus, census, census_of_blocks
     from .training import MasterWeights, clip_by_norm, master_weights, unscale_then_clip
@@ -108,6 +109,7 @@ __all__ = [
     "from_bits",
     "get_format",
     "kahan_sum",
+    "load",
     "log_sum_exp",
     "master_weights",
     "matmul",
@@ -121,6 +123,7 @@ __all__ = [
     "quantize",
     "round_to",
     "running_sum",
+    "save",
     "softmax",
     "spacing",
     "to_bits",
@@ -148,6 +151,7 @@ _LATER = {
     "dot": "reductions",
     "explain": "explaining",
     "kahan_sum": "sums",
+    "load": "storing",
     "log_sum_exp": "exponentials",
     "master_weights": "training",
     "matmul": "matrices",
@@ -158,6 +162,7 @@ _LATER = {
     "pairwise_sum": "sums",
     "quantize": "quantization",
     "running_sum": "sums",
+    "save": "storing",
     "softmax": "exponentials",
     "unpack": "packing",
     "unscale_then_clip": "training",

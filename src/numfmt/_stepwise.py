@@ -45,7 +45,7 @@ def round_block(
         if below.any():
             first = float(x[np.flatnonzero(below)[0]])
             raise OverflowError(
-                f"round_to: {first!r} is beyond {fmt}, whose smallest value is {float(fmt.min):g}; choose another format"
+                f"round_to: {first!r} is beyond {fmt}, whose smallest value is {float(fmt.min):g}; choose another"
             )
     beyond = np.inf if fmt.has_inf else np.nan if fmt.has_nan else largest
     y = np.where(over, _at_overflow(negative, mode, policy, beyond, largest), y)

@@ -16,7 +16,7 @@ from .registry import get_format
 from .rounding import round_to
 
 MX_BLOCK, NVFP4_BLOCK = 32, 16
-_INT8_UNIT = 2.0**-6
+INT8_UNIT = 2.0**-6
 """An MXINT8 element is its integer times this: from -2 to 1.984375."""
 
 
@@ -55,7 +55,7 @@ class Blocks:
 
     def codes(self) -> tuple[Array, Array]:
         """Return the codes of the elements and of the scales."""
-        elements = self.elements / _INT8_UNIT if isinstance(self.fmt, IntFormat) else self.elements
+        elements = self.elements / INT8_UNIT if isinstance(self.fmt, IntFormat) else self.elements
         integers = elements.astype(np.int64) if isinstance(self.fmt, IntFormat) else elements
         return encode(integers, self.fmt), encode(self.scales, self.scale_fmt)
 
@@ -126,7 +126,7 @@ def _joined(parts: Array, source: Reals) -> Array:
 
 def _exponents(largest: Array, fmt: FloatFormat | IntFormat, rule: ScaleRule) -> Array:
     """Return the exponent of each block's scale; by frexp, for log2 is wrong just below powers of two."""
-    emax, top = (0, 127 * _INT8_UNIT) if isinstance(fmt, IntFormat) else (fmt.maxexp - 1, float(fmt.max))
+    emax, top = (0, 127 * INT8_UNIT) if isinstance(fmt, IntFormat) else (fmt.maxexp - 1, float(fmt.max))
     size = np.where(np.isfinite(largest) & (largest > 0), largest, 0.0)
     if rule is ScaleRule.EVEN:
         bits = 6 if isinstance(fmt, IntFormat) else fmt.mantissa_bits
@@ -141,5 +141,5 @@ def _exponents(largest: Array, fmt: FloatFormat | IntFormat, rule: ScaleRule) ->
 def _elements(scaled: Array, fmt: FloatFormat | IntFormat) -> Array:
     if isinstance(fmt, IntFormat):
         known = np.where(np.isnan(scaled), 0.0, scaled)  # the scale says NaN
-        return np.clip(np.rint(known / _INT8_UNIT), fmt.min, fmt.max) * _INT8_UNIT
+        return np.clip(np.rint(known / INT8_UNIT), fmt.min, fmt.max) * INT8_UNIT
     return np.asarray(round_to(scaled, fmt, overflow="saturate", nan="max" if not fmt.has_nan else "raise"))

@@ -44,6 +44,16 @@ class Tensor:
     dtype: str
     shape: tuple[int, ...]
     blocks: Callable[[], Iterator[Array]]
+    block_dtype: np.dtype[Any]
+    is_fortran: bool = False
+    """Whether the first axis varies fastest in the file."""
+
+    def read(self) -> Array:
+        """Return the whole tensor; it is put together from its blocks, so a wrong size costs no memory."""
+        parts = list(self.blocks())
+        flat = np.concatenate(parts) if parts else np.empty(0, self.block_dtype)
+        whole = flat.reshape(self.shape, order="F" if self.is_fortran else "C")
+        return whole.astype(whole.dtype.newbyteorder("="), copy=False)
 
     @property
     def size(self) -> int:
@@ -83,7 +93,7 @@ def _numeric(path: Path, name: str, dtype: np.dtype[Any]) -> None:
 
 def _npy(path: Path) -> list[Tensor]:
     with path.open("rb") as file:
-        dtype, shape = _npy_header(path, path.stem, file)
+        dtype, shape, is_fortran = _npy_header(path, path.stem, file)
         start, length = file.tell(), path.stat().st_size
     _numeric(path, path.stem, dtype)
     _check_length(path, path.stem, dtype, shape, length - start)
@@ -93,10 +103,10 @@ def _npy(path: Path) -> list[Tensor]:
             file.seek(start)
             yield from _stream(path, file, dtype, math.prod(shape))
 
-    return [Tensor(path.stem, dtype.name, shape, blocks)]
+    return [Tensor(path.stem, dtype.name, shape, blocks, dtype, is_fortran)]
 
 
-def _npy_header(path: Path, name: str, file: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
+def _npy_header(path: Path, name: str, file: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
     try:
         version = np.lib.format.read_magic(file)
         read = {
@@ -105,12 +115,12 @@ def _npy_header(path: Path, name: str, file: IO[bytes]) -> tuple[np.dtype[Any], 
         }.get(version)
         if read is None:
             raise ValueError(f"version {version} of the format isn't known")
-        shape, _, dtype = read(file)  # the order doesn't matter
+        shape, is_fortran, dtype = read(file)
     except (ValueError, TypeError, SyntaxError, EOFError, RecursionError, MemoryError) as error:
         raise _damaged(path, f"{name} is no array that NumPy saved ({_first_line(error)})") from None
     if any(each < 0 for each in shape):
         raise _damaged(path, f"{name} says that its shape is {shape}")
-    return dtype, shape
+    return dtype, shape, is_fortran
 
 
 def _first_line(error: BaseException) -> str:
@@ -147,7 +157,7 @@ def _npz(path: Path) -> list[Tensor]:
 def _npz_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Tensor:
     name = info.filename.removesuffix(".npy")
     with archive.open(info) as member:
-        dtype, shape = _npy_header(path, name, member)
+        dtype, shape, is_fortran = _npy_header(path, name, member)
         start = member.tell()
     _numeric(path, name, dtype)
     _check_length(path, name, dtype, shape, info.file_size - start)
@@ -157,10 +167,20 @@ def _npz_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> 
             member.read(start)
             yield from _stream(path, member, dtype, math.prod(shape))
 
-    return Tensor(name, dtype.name, shape, blocks)
+    return Tensor(name, dtype.name, shape, blocks, dtype, is_fortran)
 
 
-def _safetensors(path: Path) -> list[Tensor]:
+def read_metadata(path: Path) -> dict[str, Any]:
+    """Return the metadata of a .safetensors file, empty if it has none; ValueError as in `read_tensors`."""
+    header, _ = _header(path)
+    found = header.get("__metadata__", {})
+    if not isinstance(found, dict):
+        raise _damaged(path, "its metadata are no table")
+    return found
+
+
+def _header(path: Path) -> tuple[dict[str, Any], int]:
+    """Return the header of a .safetensors file, and where the data begin."""
     length = path.stat().st_size
     with path.open("rb") as file:
         prefix = file.read(8)
@@ -170,10 +190,17 @@ def _safetensors(path: Path) -> list[Tensor]:
         text = file.read(header_length)
     try:
         header = json.loads(text)
-        entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
-        return [_safetensor(path, name, entry, 8 + header_length, length) for name, entry in entries.items()]
-    except (UnicodeDecodeError, json.JSONDecodeError, AttributeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(path, f"its header isn't what the format asks for ({_first_line(error)})") from None
+    if not isinstance(header, dict):
+        raise _damaged(path, "its header isn't what the format asks for (it is no table)")
+    return header, 8 + header_length
+
+
+def _safetensors(path: Path) -> list[Tensor]:
+    header, base = _header(path)
+    entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
+    return [_safetensor(path, name, entry, base, path.stat().st_size) for name, entry in entries.items()]
 
 
 def _safetensor(path: Path, name: str, entry: Any, base: int, length: int) -> Tensor:
@@ -195,6 +222,6 @@ def _safetensor(path: Path, name: str, entry: Any, base: int, length: int) -> Te
         with path.open("rb") as file:
             file.seek(base + begin)
             for block in _stream(path, file, dtype, math.prod(shape)):
-                yield block if kind in _SAFETENSORS else decode(block, _CODES[kind][1])
+                yield block if kind in _SAFETENSORS else decode(block, _CODES[kind][1], np.float32)
 
-    return Tensor(name, kind, shape, blocks)
+    return Tensor(name, kind, shape, blocks, dtype if kind in _SAFETENSORS else np.dtype(np.float32))
