@@ -141,5 +141,6 @@ def _exponents(largest: Array, fmt: FloatFormat | IntFormat, rule: ScaleRule) ->
 def _elements(scaled: Array, fmt: FloatFormat | IntFormat) -> Array:
     if isinstance(fmt, IntFormat):
         known = np.where(np.isnan(scaled), 0.0, scaled)  # the scale says NaN
-        return np.clip(np.rint(known / INT8_UNIT), fmt.min, fmt.max) * INT8_UNIT
+        # Adding 0 makes -0 the 0 that an integer has.
+        return np.clip(np.rint(known / INT8_UNIT), fmt.min, fmt.max) * INT8_UNIT + 0.0
     return np.asarray(round_to(scaled, fmt, overflow="saturate", nan="max" if not fmt.has_nan else "raise"))

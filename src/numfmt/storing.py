@@ -89,7 +89,7 @@ def load(path: str | os.PathLike[str]) -> dict[str, Stored]:
     for name, description in described.items():
         try:
             whole[name] = _put_together(name, description, arrays)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             raise ValueError(f"{source}: {name} isn't what its description says ({error}); save it again") from None
     return {**arrays, **whole}
 
@@ -114,7 +114,7 @@ def _safetensors_save(arrays: dict[str, Array], path: str, metadata: dict[str, s
         raise ModuleNotFoundError(
             "save: a .safetensors file needs the package safetensors: pip install safetensors, or save as .npz"
         ) from None
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path, metadata)
+    save_file({name: np.asarray(array, order="C") for name, array in arrays.items()}, path, metadata)
 
 
 def _taken_apart(name: str, tensor: object) -> tuple[dict[str, Array], dict[str, Any] | None]:

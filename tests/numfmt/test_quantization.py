@@ -138,33 +138,3 @@ def test_tensors() -> None:
 def test_wrong_calls(arguments: tuple[object, ...], error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         nf.quantize(*arguments)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("bits", [1, 2, 4])
-@pytest.mark.parametrize("first", ["low", "high"])
-@pytest.mark.parametrize("signed", [False, True])
-def test_packing_is_undone_by_unpacking(bits: int, first: str, signed: bool) -> None:
-    codes = np.arange(-(2 ** (bits - 1)), 2 ** (bits - 1)) if signed else np.arange(2**bits)
-    codes = np.stack([np.resize(codes, 13), np.resize(codes[::-1], 13)])
-    packed = nf.pack(codes, bits, first)
-    assert packed.dtype == np.uint8 and packed.shape == (2, -(-13 * bits // 8))
-    assert np.array_equal(nf.unpack(packed, bits, 13, signed, first), codes)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda: nf.pack([16]), OverflowError, "16 doesn't fit"),
-        (lambda: nf.pack([-9]), OverflowError, "-9 doesn't fit"),
-        (lambda: nf.pack([1], 3), ValueError, "1, 2 or 4"),
-        (lambda: nf.pack([1], first="left"), ValueError, "'low' or 'high'"),
-        (lambda: nf.pack(1), ValueError, "at least one axis"),
-        (lambda: nf.unpack([256]), ValueError, "bytes"),
-        (lambda: nf.unpack([1], count=3), ValueError, "hold 2 codes"),
-        (lambda: nf.pack([0.5]), TypeError, "expected integers"),
-    ],
-)
-def test_wrong_packing(call: object, error: type[Exception], words: str) -> None:
-    assert callable(call)
-    with pytest.raises(error, match=words):
-        call()
