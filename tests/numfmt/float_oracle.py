@@ -35,6 +35,9 @@ CUSTOM = (
     nf.FloatFormat(6, 6, 40, "finite"),
     nf.FloatFormat(5, 6, 12, "fn"),
     nf.FloatFormat(6, 5, 31, "fnuz"),
+    nf.FloatFormat(4, 3, -100),  # beyond float32 at the top
+    nf.FloatFormat(4, 3, 140),  # among float32's subnormals
+    nf.FloatFormat(3, 11, 3, "fn"),  # with more than half of float32's mantissa
 )
 """Formats that nobody has a name for: other widths and biases, without sign, with all kinds of special codes."""
 

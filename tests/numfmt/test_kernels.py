@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import threading
 import tracemalloc
-from fractions import Fraction
-from itertools import pairwise
 
 import ml_dtypes
 import numpy as np
@@ -16,92 +14,38 @@ import torch
 import numfmt as nf
 from numfmt import _arena, _kernels
 from numfmt._blockwise import BLOCK_BYTES
-from numfmt._kernels import FLOAT32, FLOAT64, kernel_for
-from numfmt.float_format import FLOAT_FORMATS
-from tests.numfmt.float_oracle import magnitudes, table
-from tests.numfmt.test_rounding import expected
+from numfmt._kernels import FLOAT32, FLOAT64, Same, TorchCast, Truncation, kernel_for
+from tests.numfmt import test_midpoints as midpoints
+from tests.numfmt.float_oracle import table
 
-FORMATS = [
-    *(fmt for fmt in FLOAT_FORMATS if fmt.bits <= 16),
-    nf.FloatFormat(5, 0, 15, "fnuz"),
-    nf.FloatFormat(4, 3, -100),  # beyond float32 at the top
-    nf.FloatFormat(4, 3, 140),  # in float32's subnormals
-    nf.FloatFormat(3, 11, 3, "fn"),  # whose codes float32's kernel can't make
-    nf.FloatFormat(4, 4, 7, "ieee", signed=False),
-    nf.FloatFormat(5, 0, 20, "finite", signed=False),
-]
 BLOCK = BLOCK_BYTES // 4
-
-
-def points(fmt: nf.FloatFormat, dtype: type[np.floating]) -> np.ndarray:
-    """Return values, midpoints and their neighbours in the dtype, points beyond both ends, and what is special."""
-    grid = magnitudes(fmt)
-    if len(grid) > 1000:
-        grid = grid[:200] + grid[1000:1060] + grid[-200:]
-    exact = [number for low, high in pairwise(grid) for number in (low, (low + high) / 2, (3 * low + high) / 4)]
-    top = float(np.finfo(dtype).max)
-    near = np.array([float(each) for each in [*exact, grid[-1]] if each <= top]).astype(dtype)
-    tiny = float(np.finfo(dtype).smallest_subnormal)
-    far = np.array([tiny, 3 * tiny, min(float(grid[-1]) * 2, top), top, math.inf, math.nan]).astype(dtype)
-    with np.errstate(over="ignore"):
-        positive = np.concatenate([near, np.nextafter(near, dtype(0)), np.nextafter(near, dtype(math.inf)), far])
-    return np.concatenate([positive, -positive])
 
 
 def same(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     return (found == wanted) & (np.signbit(found) == np.signbit(wanted)) | (np.isnan(found) & np.isnan(wanted))
 
 
-@pytest.fixture(params=[*FORMATS, (nf.FP16, "without torch"), (nf.BF16, "without torch")], ids=str)
-def fmt(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> nf.FloatFormat:
-    if isinstance(request.param, nf.FloatFormat):
-        return request.param
+@pytest.fixture
+def without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_kernels, "torch_if_loaded", lambda: None)
-    return request.param[0]
 
 
-@pytest.mark.parametrize("overflow", ["ieee", "saturate", "saturate_finite"])
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_all_values_midpoints_and_neighbours_in_each_dtype(
-    fmt: nf.FloatFormat, dtype: type[np.floating], overflow: str
-) -> None:
-    x = points(fmt, dtype)
-    numbers = x.astype(np.float64)
-    if not fmt.has_nan:
-        x, numbers = x[~np.isnan(x)], numbers[~np.isnan(numbers)]
-    wanted = np.array(
-        [each if math.isnan(each) else expected(each, fmt, "nearest_even", overflow) for each in numbers]
-    )
-    found = nf.round_to(x, fmt, overflow=overflow)
-    bad = ~same(found, wanted)
-    assert not bad.any(), [(x[i], found[i], wanted[i]) for i in np.flatnonzero(bad)[:5]]
+@pytest.mark.usefixtures("without_torch")
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("fmt", [nf.FP16, nf.BF16], ids=str)
+def test_what_torch_casts_is_the_same_without_it(fmt: nf.FloatFormat, name: str) -> None:
+    assert not isinstance(kernel_for(fmt, FLOAT32), TorchCast)
+    if fmt.name != name and midpoints.reaches(fmt, nf.get_format(name)):  # type: ignore[arg-type]
+        midpoints.test_narrower_dtypes(fmt, name)
+        midpoints.test_encode(fmt, name)
+    midpoints.test_infinities_and_nan(fmt, "float32")
 
 
-@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
-def test_the_codes_are_those_of_the_rounded_numbers(fmt: nf.FloatFormat, dtype: type[np.floating]) -> None:
-    x = points(fmt, dtype)
-    x = x if fmt.has_nan else x[~np.isnan(x)]
-    codes = nf.encode(x, fmt)
-    assert codes.dtype == fmt.code_dtype
-    wanted = nf.round_to(x.astype(np.float64), fmt)
-    exact = {each: code for code, each in reversed(list(enumerate(table(fmt))))}
-    negative_zero = 1 << (fmt.bits - 1)
-    for number, code, value in zip(x, codes.tolist(), wanted.tolist(), strict=True):
-        if math.isnan(value):
-            assert code == fmt.nan_code, number
-        elif math.isinf(value):
-            assert table(fmt)[code] == ("-inf" if value < 0 else "inf"), number
-        elif value == 0 and math.copysign(1, value) < 0:
-            assert code == negative_zero, number
-        else:
-            assert code == exact[Fraction(value)], number
-
-
-def test_every_kind_of_kernel_is_among_these() -> None:
-    kinds = {type(kernel_for(fmt, carrier)).__name__ for fmt in FORMATS for carrier in (FLOAT32, FLOAT64)}
-    assert kinds == {"Adder", "Powers", "TorchCast", "NoneType"}
-    assert type(kernel_for(nf.TF32, FLOAT32)).__name__ == "Truncation"
-    assert type(kernel_for(nf.FP32, FLOAT32)).__name__ == "Same"
+def test_every_kind_of_kernel_is_tested() -> None:
+    kinds = {type(kernel_for(fmt, carrier)).__name__ for fmt in midpoints.FORMATS for carrier in (FLOAT32, FLOAT64)}
+    assert kinds == {"Adder", "Powers", "TorchCast", "Truncation", "NoneType"}
+    assert isinstance(kernel_for(nf.TF32, FLOAT32), Truncation)
+    assert isinstance(kernel_for(nf.FP32, FLOAT32), Same)
 
 
 @pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 5])
@@ -195,7 +139,7 @@ def test_it_needs_less_than_two_mebibytes_beyond_the_result(work: object, dtype:
         assert peak - result.nbytes < 2 * 2**20, fmt
 
 
-@pytest.mark.parametrize("fmt", FORMATS, ids=str)
+@pytest.mark.parametrize("fmt", midpoints.FORMATS, ids=str)
 def test_decoding_to_float32_gives_the_same_values(fmt: nf.FloatFormat) -> None:
     codes = np.arange(fmt.count, dtype=fmt.code_dtype)
     if not nf.FP32.contains(fmt):
