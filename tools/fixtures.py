@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from numfmt import BF16, round_to
+
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
 
@@ -31,9 +33,22 @@ def float_values() -> np.ndarray:
     return values[inside][:6000].astype(np.float32)
 
 
+def normals() -> np.ndarray:
+    """Return 2**20 float32 numbers from the standard normal distribution."""
+    return np.random.default_rng(0).standard_normal(2**20).astype(np.float32)
+
+
+def bf16_vectors() -> np.ndarray:
+    """Return two vectors of 4096 standard normal numbers, one a row, rounded to bfloat16 and stored as float32."""
+    generator = np.random.default_rng(1)
+    return np.stack([round_to(generator.standard_normal(4096), BF16) for _ in range(2)]).astype(np.float32)
+
+
 FIXTURES = {
     "01_integers/int8_vectors.npy": int8_vectors,
     "02_floats/float_values.npy": float_values,
+    "03_arithmetic/normals.npy": normals,
+    "03_arithmetic/bf16_vectors.npy": bf16_vectors,
 }
 """From file to the function that makes its content."""
 
