@@ -56,7 +56,7 @@ def window_and_offset(x: float, fmt: FloatFormat) -> Figure:
             fontsize=10, fontweight="bold" if chosen else "normal",
         )  # fmt: skip
     axes.annotate("", xy=(3.5 * width, 2.72), xytext=(0.4, 3.22), arrowprops={"arrowstyle": "->", "color": GREEN})
-    axes.text(0.6, 2.8, "windows, each twice as wide as the one before", color=GREY, fontsize=10)
+    axes.text(0.54, 2.8, "windows, each twice as wide as the one before", color=GREY, fontsize=10)
     for left, right in ((3 * width, 0.0), (4 * width, 1.0)):
         axes.plot([left, right], [2.2, 1.2], ":", color=GREEN, linewidth=1.2)
     axes.plot([0, 1], [1.2, 1.2], color=GREEN, linewidth=2)
@@ -191,11 +191,11 @@ def all_codes(fmt: FloatFormat) -> Figure:
         raise ValueError(f"all_codes shows formats of 8 bits; {fmt} has {fmt.bits}")
     figure = plt.figure(figsize=(11.5, 6.2))
     axes = figure.add_axes((0, 0, 1, 1))
-    found = dict.fromkeys(KINDS, 0)
+    found = set()
     for code, value in enumerate(decode(np.arange(256), fmt).tolist()):
         row, column = divmod(code, 16)
         kind = _kind(value, fmt)
-        found[kind] += 1
+        found.add(kind)
         axes.add_patch(Rectangle((column, -row), 1, -1, facecolor=KINDS[kind], edgecolor="white"))
         sign = "−" if math.copysign(1, value) < 0 else ""
         text = {"NaN": "NaN", "infinity": f"{sign}∞"}.get(kind, sign + _short(abs(value)))
@@ -205,12 +205,12 @@ def all_codes(fmt: FloatFormat) -> Figure:
         axes.text(-0.15, -digit - 0.5, f"{digit:X}_", ha="right", va="center", fontsize=10, family="monospace")
         axes.text(digit + 0.5, 0.35, f"_{digit:X}", ha="center", va="center", fontsize=10, family="monospace")
     place = 0.0
-    for kind, count in found.items():
-        if count:
-            axes.add_patch(Rectangle((place, -17.05), 0.6, -0.7, facecolor=KINDS[kind], edgecolor=GREY))
+    for kind, colour in KINDS.items():
+        if kind in found:
+            axes.add_patch(Rectangle((place, -17.05), 0.6, -0.7, facecolor=colour, edgecolor=GREY))
             style = "italic" if kind == "subnormal" else "normal"
-            axes.text(place + 0.75, -17.4, f"{kind}: {count}", va="center", fontsize=10, style=style)
-            place += 3.2
+            axes.text(place + 0.75, -17.4, kind, va="center", fontsize=10, style=style)
+            place += 2.6
     axes.set(xlim=(-0.8, 16.1), ylim=(-18, 0.9))
     axes.axis("off")
     return figure
@@ -235,7 +235,9 @@ def _kind(value: float, fmt: FloatFormat) -> str:
 def _short(value: float) -> str:
     """Write a number with as few characters as a figure has room for: plain if short, else as a power of ten."""
     plain = f"{value:g}"
-    return plain if len(plain) <= 6 else f"{value:.1e}".replace("e-0", "e-").replace("e+0", "e")
+    if len(plain) <= 6:
+        return plain
+    return f"{value:.2g}" if 0.01 <= abs(value) < 1 else f"{value:.1e}".replace("e-0", "e-").replace("e+0", "e")
 
 
 __all__ = ["all_codes", "number_lines", "rounding_staircase", "seats", "spacing_chart", "window_and_offset"]
