@@ -109,13 +109,14 @@ plain = PlainRunner()
 
 def _prepare(scratch: Path, folder: Path | None, mark: str) -> dict[str, str]:
     """Fill the scratch folder and return the environment: no secrets, no user configuration, one thread."""
-    for inside in ("work", "tmp", "ipython", "jupyter"):
+    for inside in ("work", "check", "tmp", "ipython", "jupyter"):
         (scratch / inside).mkdir()
     for path in sorted(folder.rglob("*")) if folder else ():
         if path.is_file() and any(fnmatch(path.name, pattern) for pattern in SHIPPED):
-            to = scratch / "work" / path.relative_to(folder or path)
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, to)
+            for inside in ("work", "check"):  # the checker's copies are out of the student's reach
+                to = scratch / inside / path.relative_to(folder or path)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, to)
     jupyter = {f"JUPYTER_{each}_DIR": str(scratch / "jupyter") for each in ("CONFIG", "DATA", "RUNTIME")}
     return {
         **{name: os.environ[name] for name in (*_PASSED_ON, *_CACHES) if name in os.environ},
