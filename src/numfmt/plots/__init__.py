@@ -13,19 +13,38 @@ from .arithmetic import (
     summation_trees,
     variance_against_mean,
 )
+from .choosing import census_grid, decision_path, format_map, kv_memory
 from .floats import all_codes, number_lines, rounding_staircase, seats, spacing_chart, window_and_offset
 from .integers import number_wheel, running_sums, wrap_sawtooth
+from .quantization import (
+    bits_against_error,
+    code_grids,
+    granularity_errors,
+    group_layouts,
+    outlier_columns,
+    outlier_shadow,
+)
 
 __all__ = [
     "all_codes",
+    "bits_against_error",
     "block_results",
+    "census_grid",
+    "code_grids",
+    "decision_path",
     "error_growth",
     "exponentials",
+    "format_map",
+    "granularity_errors",
     "grid_stride",
+    "group_layouts",
+    "kv_memory",
     "landing",
     "number_lines",
     "number_wheel",
     "order_histogram",
+    "outlier_columns",
+    "outlier_shadow",
     "rounding_staircase",
     "running_sums",
     "seats",
