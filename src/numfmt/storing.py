@@ -195,7 +195,7 @@ def _unpacked(packed: Array, bits: int, shape: tuple[int, ...], signed: bool) ->
     count = math.prod(shape)
     if packed.dtype != np.uint8 or packed.shape != (-(-count * bits // 8),):
         raise ValueError(f"{count:,} codes of {bits} bits don't fill {packed.dtype} of shape {packed.shape}")
-    return unpack(packed, bits, count, signed).reshape(shape)
+    return np.asarray(unpack(packed, bits, count, signed)).reshape(shape)
 
 
 def _quantized(name: str, description: dict[str, Any], arrays: dict[str, Array], shape: tuple[int, ...]) -> Quantized:
