@@ -16,7 +16,7 @@ from autograder.grading.seam import grade_again_if_unsound
 from autograder.grading.template import template
 from autograder.proof.catalogue import MINIMUM, Entry, WrongAnswer, read_catalogue
 from autograder.proof.exercises import Exercise, find_exercises
-from autograder.proof.variants import HIDDEN, with_answers, with_tests_apart
+from autograder.proof.variants import HIDDEN, needed_cells, only, with_answers, with_tests_apart
 
 
 @dataclass(frozen=True)
@@ -86,14 +86,21 @@ class ExerciseProof:
         }
 
 
+Job = tuple[str, NotebookNode, NotebookNode]
+
+
 @dataclass(frozen=True)
 class Plan:
-    """The gradings that prove a section: each a label, a master, and a submission."""
+    """The gradings that prove a section: each a label, a master, and a submission.
+
+    The notebooks of `jobs` lack the cells that no exercise seems to need; `whole` has the same ones with all cells.
+    """
 
     section: str
     exercises: tuple[Exercise, ...]
     catalogue: Mapping[str, Entry]
-    jobs: tuple[tuple[str, NotebookNode, NotebookNode], ...]
+    jobs: tuple[Job, ...]
+    whole: Mapping[str, Job]
     runner: PlainRunner
 
 
@@ -112,13 +119,23 @@ def plan(course: Course, section: str) -> Plan:
     for k in range(max((len(each) for each in wrong.values()), default=0)):
         answers = {grade_id: each[k].answer for grade_id, each in wrong.items() if k < len(each)}
         jobs.append((f"wrong {k}", apart, with_answers(master, answers)))
-    return Plan(section, exercises, catalogue, tuple(jobs), PlainRunner(course.master_path(section).parent))
+    runner = PlainRunner(course.master_path(section).parent)
+    return Plan(section, exercises, catalogue, tuple(map(_shortened, jobs)), {job[0]: job for job in jobs}, runner)
+
+
+def _shortened(job: Job) -> Job:
+    """Return a job of wrong answers without the cells that no exercise needs; the others stay as they are."""
+    label, master, submission = job
+    if not label.startswith("wrong"):
+        return job
+    ids = needed_cells(submission)
+    return label, only(master, ids), only(submission, ids)
 
 
 def run(work: Plan, workers: int, done: Callable[[], None] = lambda: None) -> tuple[ExerciseProof, ...]:
     """Grade what the plan holds, `workers` notebooks at a time, and return the proofs in the notebook's order."""
 
-    def one(job: tuple[str, NotebookNode, NotebookNode]) -> tuple[str, Result]:
+    def one(job: Job) -> tuple[str, Result]:
         label, master, submission = job
         result = grade_again_if_unsound(master, submission, work.runner)
         done()
@@ -127,9 +144,23 @@ def run(work: Plan, workers: int, done: Callable[[], None] = lambda: None) -> tu
     with ThreadPoolExecutor(workers) as pool:
         try:
             results = dict(pool.map(one, work.jobs))
+            doubtful = _doubtful(work, results)
+            results |= dict(pool.map(one, [work.whole[label] for label in doubtful]))
         except BaseException:
             work.runner.stop.set()
             raise
+    return _proofs(work, results)
+
+
+def _doubtful(work: Plan, results: Mapping[str, Result]) -> list[str]:
+    """Return the jobs whose wrong answers aren't proven: a cell that was left out may be the reason."""
+    found = {
+        f"wrong {k}" for proof in _proofs(work, results) for k, wrong in enumerate(proof.wrong) if any(wrong.faults)
+    }
+    return sorted(found)
+
+
+def _proofs(work: Plan, results: Mapping[str, Result]) -> tuple[ExerciseProof, ...]:
     cells = {(label, cell.grade_id): cell for label, result in results.items() for cell in result.cells}
     return tuple(_proof(work, exercise, cells) for exercise in work.exercises)
 

@@ -11,13 +11,14 @@ def free_names(source: str) -> tuple[str, ...]:
     """Return the names that a cell reads and doesn't make itself, sorted; SyntaxError if it is no plain Python."""
     table = symtable.symtable(source, "<test cell>", "exec")
     made = {each.get_name() for each in table.get_symbols() if each.is_assigned() or each.is_imported()}
-    read = set(_global_reads(table, top=True))
-    return tuple(sorted(name for name in read - made if not hasattr(builtins, name)))
+    return tuple(sorted(name for name in set(global_reads(table)) - made if not hasattr(builtins, name)))
 
 
-def _global_reads(table: symtable.SymbolTable, top: bool = False) -> Iterator[str]:
+def global_reads(table: symtable.SymbolTable) -> Iterator[str]:
+    """Yield the global names that a cell's code reads anywhere, also inside its functions."""
+    top = table.get_type() == "module"
     for each in table.get_symbols():
         if each.is_referenced() and (top or each.is_global()):
             yield each.get_name()
     for inner in table.get_children():
-        yield from _global_reads(inner)
+        yield from global_reads(inner)
