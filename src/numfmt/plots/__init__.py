@@ -24,6 +24,7 @@ from .quantization import (
     outlier_columns,
     outlier_shadow,
 )
+from .training import gradient_window, loss_curves, master_and_copy, scaler_trace, swallowed_updates
 
 __all__ = [
     "all_codes",
@@ -35,11 +36,14 @@ __all__ = [
     "error_growth",
     "exponentials",
     "format_map",
+    "gradient_window",
     "granularity_errors",
     "grid_stride",
     "group_layouts",
     "kv_memory",
     "landing",
+    "loss_curves",
+    "master_and_copy",
     "number_lines",
     "number_wheel",
     "order_histogram",
@@ -47,12 +51,14 @@ __all__ = [
     "outlier_shadow",
     "rounding_staircase",
     "running_sums",
+    "scaler_trace",
     "seats",
     "show",
     "spacing_chart",
     "stall_staircase",
     "sum_errors",
     "summation_trees",
+    "swallowed_updates",
     "variance_against_mean",
     "window_and_offset",
     "wrap_sawtooth",
