@@ -5,6 +5,7 @@ python tools/fixtures.py
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from statistics import NormalDist
 
@@ -99,6 +100,29 @@ def clinic_kv_cache() -> np.ndarray:
     return keys.astype(np.float32)
 
 
+def regression() -> np.ndarray:
+    """Return 2048 rows of 32 standard normal inputs and, last, a linear target with noise of 0.01, as float32."""
+    generator = np.random.default_rng(2)
+    x, weights = generator.standard_normal((2048, 32)), generator.standard_normal(32)
+    exact = [math.fsum(products) for products in x * weights]
+    target = np.array(exact) + 0.01 * generator.standard_normal(2048)
+    return np.column_stack([x, target]).astype(np.float32)
+
+
+def gradients() -> np.ndarray:
+    """Return 10,000 float32 gradients: powers of two whose exponents are normal quantiles, from -30 to -1."""
+    quantile = NormalDist(-16, 4.7).inv_cdf
+    exponents = (min(max(quantile((i + 0.5) / 10_000), -30), -1) for i in range(10_000))
+    return np.array([2.0**exponent for exponent in exponents], np.float32)
+
+
+def digits_start() -> np.ndarray:
+    """Return the first weights of a 64-64-10 network as one float32 vector: a matrix, biases, a matrix, biases."""
+    generator = np.random.default_rng(0)
+    first, second = generator.standard_normal((64, 64)) / 32**0.5, generator.standard_normal((64, 10)) / 8
+    return np.concatenate([first.ravel(), np.zeros(64), second.ravel(), np.zeros(10)]).astype(np.float32)
+
+
 FIXTURES = {
     "01_integers/int8_vectors.npy": int8_vectors,
     "02_floats/float_values.npy": float_values,
@@ -111,6 +135,9 @@ FIXTURES = {
     "06_choosing_a_format/weights.npy": clinic_weights,
     "06_choosing_a_format/activations.npy": clinic_activations,
     "06_choosing_a_format/kv_cache.npy": clinic_kv_cache,
+    "04_mixed_precision/regression.npy": regression,
+    "04_mixed_precision/gradients.npy": gradients,
+    "04_mixed_precision/digits_start.npy": digits_start,
 }
 """From file to the function that makes its content."""
 
