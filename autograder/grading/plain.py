@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 import nbformat
@@ -69,28 +69,30 @@ class PlainRunner:
 
     def _ask(self, request: dict[str, Any], scratch: Path, environment: Mapping[str, str], deadline: float) -> bytes:
         paths = [str(REPOSITORY), *filter(None, [environment.get("PYTHONPATH")])]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.grading.worker"],
-            cwd=scratch,
-            env={**environment, "PYTHONPATH": os.pathsep.join(paths)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        # A file, not a pipe: `communicate`, interrupted by its timeout, forgets what a full pipe hasn't taken yet.
+        with TemporaryFile() as given:
+            given.write(json.dumps(request).encode())
+            given.seek(0)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "autograder.grading.worker"],
+                cwd=scratch,
+                env={**environment, "PYTHONPATH": os.pathsep.join(paths)},
+                stdin=given,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
         with process:
             try:
-                return self._wait(process, json.dumps(request).encode(), deadline)
+                return self._wait(process, deadline)
             finally:
                 process.kill()
 
-    def _wait(self, process: subprocess.Popen[bytes], request: bytes, deadline: float) -> bytes:
-        unsent: bytes | None = request
+    def _wait(self, process: subprocess.Popen[bytes], deadline: float) -> bytes:
         while True:
             try:
-                answer, complaint = process.communicate(unsent, timeout=0.1)
+                answer, complaint = process.communicate(timeout=0.1)
             except subprocess.TimeoutExpired:
-                unsent = None  # it goes on with what it was given the first time
                 if self.stop.is_set():
                     raise Interrupted from None
                 if time.monotonic() > deadline:
