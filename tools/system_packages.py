@@ -70,17 +70,33 @@ def install(package: str) -> bool:
     return codes[-1] == 0
 
 
+def _starts_bubblewrap() -> str | None:
+    found = shutil.which("bwrap")
+    return found if found and _starts(found) else None
+
+
+NEEDED = (
+    ("chromium", "Chromium", find_chromium, CHROMIUM_MISSING, "browser tests"),
+    (
+        "bubblewrap", "bubblewrap", _starts_bubblewrap,
+        "bubblewrap is missing: `apt install bubblewrap` on Debian and Ubuntu", "tests of sealed grading",
+    ),
+)  # fmt: skip
+"""What the tests need: the package, its name, how to find it, what to say without it, and which tests need it."""
+
+
 def main() -> int:
     """Provide what the tests need, or say in a line what is missing; the tests themselves skip or fail on it."""
-    if find_chromium():
-        return 0
-    if may_install(os.geteuid(), _release(), shutil.which("apt-get")):
-        print("Installing Chromium for the browser tests (apt-get, once)", flush=True)
-        if install("chromium") and find_chromium():
-            return 0
-        print(f"apt-get couldn't install a Chromium that starts (details: {LOG})", file=sys.stderr)
-    effect = "the browser tests will fail" if is_required(os.environ) else "the browser tests will be skipped"
-    print(f"{CHROMIUM_MISSING}; {effect}.", file=sys.stderr)
+    for package, name, find, missing, tests in NEEDED:
+        if find():
+            continue
+        if may_install(os.geteuid(), _release(), shutil.which("apt-get")):
+            print(f"Installing {name} for the {tests} (apt-get, once)", flush=True)
+            if install(package) and find():
+                continue
+            print(f"apt-get couldn't install a {name} that starts (details: {LOG})", file=sys.stderr)
+        effect = f"the {tests} will {'fail' if is_required(os.environ) else 'be skipped'}"
+        print(f"{missing}; {effect}.", file=sys.stderr)
     return 0
 
 

@@ -21,6 +21,7 @@ from autograder.grading.result import Result
 from autograder.grading.running import Limits
 from autograder.grading.seam import grade_again_if_unsound
 from autograder.grading.stamp import is_in_gradebook, key_of, make_stamp, read_stamp
+from autograder.sealed.runner import choose_runner
 
 
 @dataclass(frozen=True)
@@ -62,24 +63,35 @@ def find_submissions(course: Course, sections: Sequence[str], students: Sequence
 
 
 def grade_all(
-    course: Course, submissions: Sequence[Submission], *, limits: Limits, workers: int, force: bool = False
+    course: Course,
+    submissions: Sequence[Submission],
+    *,
+    limits: Limits,
+    workers: int,
+    force: bool = False,
+    unsafe: bool = False,
 ) -> Iterator[Graded]:
     """Grade the submissions and yield each when it is written to the gradebook, or can't be.
 
     Threads are enough to run several at a time: each submission runs in a process of its own. Only the caller's
-    thread writes. When the iteration is broken off, what runs is called off and what was yielded is kept.
+    thread writes. When the iteration is broken off, what runs is called off and what was yielded is kept. Where
+    student code can't be isolated, CourseError, unless `unsafe` allows it.
     """
     masters = {}
+    stop = Event()
+    runners = {
+        section: choose_runner(course.master_path(section).parent, stop, unsafe)
+        for section in dict.fromkeys(each.section for each in submissions)
+    }
     for section in dict.fromkeys(each.section for each in submissions):
         ensure_registered(course, section)
         masters[section] = course.master(section)
-    stop = Event()
     pool = ThreadPoolExecutor(max(1, workers))
     try:
         waiting: dict[Future[Result], tuple[Submission, str]] = {}
         for each in submissions:
             try:
-                submission, key = _ready(course, each, limits)
+                submission, key = _ready(course, each, limits, runners[each.section].name)
             except CourseError as error:
                 yield _refused(course, each, error)
                 continue
@@ -87,8 +99,7 @@ def grade_all(
             if not force and stamp.get("key") == key and is_in_gradebook(course, each.student, each.section, stamp):
                 yield Graded(each, course.submitted(each.student, each.section), stamp, unchanged=True)
                 continue
-            runner = PlainRunner(course.master_path(each.section).parent, stop)
-            job = _job(masters[each.section], submission, runner, limits)
+            job = _job(masters[each.section], submission, runners[each.section], limits)
             waiting[pool.submit(job)] = (each, key)
         for future in as_completed(waiting):
             yield _write(course, *waiting[future], future)
@@ -102,7 +113,7 @@ def _job(master: NotebookNode, submission: Path, runner: PlainRunner, limits: Li
     return lambda: grade_again_if_unsound(master, read_notebook(submission), runner, limits)
 
 
-def _ready(course: Course, submission: Submission, limits: Limits) -> tuple[Path, str]:
+def _ready(course: Course, submission: Submission, limits: Limits, runner: str) -> tuple[Path, str]:
     """Return the submission's notebook and its key, or raise an error that says what is missing."""
     student, section = check_student_id(submission.student), submission.section
     path = course.submitted(student, section)
@@ -115,7 +126,7 @@ def _ready(course: Course, submission: Submission, limits: Limits) -> tuple[Path
         )
     _check_timestamp(path.parent / "timestamp.txt")
     try:
-        return path, key_of(course, student, section, limits, PlainRunner().name)
+        return path, key_of(course, student, section, limits, runner)
     except OSError as error:
         raise CourseError(f"{error.filename} can't be read: {error.strerror}.", "Check its permissions.") from error
 

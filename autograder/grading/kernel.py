@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import os
 import re
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from nbclient.client import NotebookClient
 from nbclient.exceptions import DeadKernelError
@@ -19,6 +21,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.grading.output import Budget, merge_streams
 from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Limits, Outcome, Status
+from autograder.sealed import isolation
 from autograder.sealed.checking import Checker
 
 _TIMED_OUT = "AutograderTimeout"
@@ -32,14 +35,18 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
 async def execute(
-    notebook: NotebookNode, limits: Limits, scratch: Path, environment: dict[str, str]
+    notebook: NotebookNode,
+    limits: Limits,
+    scratch: Path,
+    environment: dict[str, str],
+    walls: isolation.Walls | None = None,
 ) -> dict[str, Outcome]:
     """Run the code cells in order, put their outputs into the notebook, and return their outcomes by cell id.
 
     A cell that ends the kernel, or that can't be interrupted, costs only itself: a new kernel runs the student's
     earlier cells again (no test cells, no cell that ended a kernel), and the next cell goes on there.
     """
-    session = _Session(notebook, limits, scratch, environment)
+    session = _Session(notebook, limits, scratch, environment, walls)
     try:
         await session.start()
         return {notebook.cells[index]["id"]: await session.outcome(index) for index in _code(notebook)}
@@ -59,17 +66,27 @@ def _is_tests(cell: NotebookNode) -> bool:
 class _Session:
     """A kernel that is replaced when it dies."""
 
-    def __init__(self, notebook: NotebookNode, limits: Limits, scratch: Path, environment: dict[str, str]) -> None:
+    def __init__(
+        self,
+        notebook: NotebookNode,
+        limits: Limits,
+        scratch: Path,
+        environment: dict[str, str],
+        walls: isolation.Walls | None,
+    ) -> None:
         self._notebook, self._limits, self._scratch, self._environment = notebook, limits, scratch, environment
+        self._walls = walls
         self._client: _Client | None = None
-        self._checker = Checker(scratch / "check", scratch, environment)
+        self._checker = Checker(scratch / "check", scratch / "ipc", environment)
         self._deadline = float("inf")
         self._lethal: set[int] = set()
         self._budget = Budget(limits.output_bytes, _WHOLE_NOTEBOOK * limits.output_bytes)
 
     async def start(self) -> None:
         checker = asyncio.create_task(self._checker.start())  # both take their time
-        self._client = await _Client.started(self._notebook, self._scratch, self._environment, self._budget)
+        self._client = await _Client.started(
+            self._notebook, self._scratch, self._environment, self._budget, self._walls
+        )
         await checker
         self._deadline = min(self._deadline, time.monotonic() + self._limits.notebook_seconds)
 
@@ -132,17 +149,49 @@ class _Session:
         return self._deadline - time.monotonic()
 
 
+class _Specs(KernelSpecManager):  # type: ignore[misc]
+    """Knows one kernel: this very Python, and no kernelspec of the user or the system."""
+
+    before: tuple[str, ...] = ()
+
+    def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
+        argv = [*self.before, sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        # A signal would end what stands before the kernel.
+        mode = "message" if self.before else "signal"
+        return KernelSpec(argv=argv, display_name="Python 3", language="python", interrupt_mode=mode)
+
+
+class _Manager(AsyncKernelManager):  # type: ignore[misc]
+    """Starts kernels, and gives the file that they read to their user."""
+
+    owner: int | None = None
+
+    def write_connection_file(self, **options: Any) -> None:
+        super().write_connection_file(**options)
+        if self.owner is not None:
+            os.chown(self.connection_file, self.owner, self.owner)
+
+
 class _Client(NotebookClient):  # type: ignore[misc]
     """nbclient with a budget for outputs, which remembers what the kernel replied."""
 
     @classmethod
     async def started(
-        cls, notebook: NotebookNode, scratch: Path, environment: dict[str, str], budget: Budget
+        cls,
+        notebook: NotebookNode,
+        scratch: Path,
+        environment: dict[str, str],
+        budget: Budget,
+        walls: isolation.Walls | None,
     ) -> _Client:
-        # No kernelspec of the user or the system: the kernel is this very Python.
-        manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
+        specs = _Specs()
+        manager = _Manager(kernel_name="python3", kernel_spec_manager=specs)
+        if walls is not None:
+            manager.owner = isolation.prepare(scratch)
+            specs.before = tuple(isolation.command(scratch, manager.owner, walls))
+            environment = {**environment, **isolation.environment(scratch)}
         if len(str(scratch)) < 80:  # a socket's path may have about 100 bytes
-            manager.transport, manager.ip = "ipc", str(scratch / "kernel")
+            manager.transport, manager.ip = "ipc", str(scratch / "ipc" / "kernel")
         client = cls(
             notebook,
             km=manager,

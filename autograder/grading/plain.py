@@ -60,12 +60,17 @@ class PlainRunner:
                 "limits": asdict(limits),
                 "scratch": str(scratch),
                 "environment": environment,
+                "walls": self._isolation(),
             }
             try:
                 answer = self._ask(request, scratch, environment, time.monotonic() + limits.notebook_seconds + _GRACE)
             finally:
                 end_job(mark)
         return _read(answer)
+
+    def _isolation(self) -> dict[str, Any] | None:
+        """Return what isolates the kernel (see `autograder.sealed.isolation.Walls`); here nothing does."""
+        return None
 
     def _ask(self, request: dict[str, Any], scratch: Path, environment: Mapping[str, str], deadline: float) -> bytes:
         paths = [str(REPOSITORY), *filter(None, [environment.get("PYTHONPATH")])]
@@ -111,7 +116,7 @@ plain = PlainRunner()
 
 def _prepare(scratch: Path, folder: Path | None, mark: str) -> dict[str, str]:
     """Fill the scratch folder and return the environment: no secrets, no user configuration, one thread."""
-    for inside in ("work", "check", "tmp", "ipython", "jupyter"):
+    for inside in ("work", "check", "ipc", "tmp", "ipython", "jupyter"):
         (scratch / inside).mkdir()
     for path in sorted(folder.rglob("*")) if folder else ():
         if path.is_file() and any(fnmatch(path.name, pattern) for pattern in SHIPPED):

@@ -7,13 +7,13 @@ from typing import Any
 
 from nbformat import NotebookNode
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Float
+from traitlets import Bool, Float
 
 from autograder.course import Course
-from autograder.grading.plain import PlainRunner
 from autograder.grading.rebuild import rebuild
 from autograder.grading.running import Limits
 from autograder.grading.seam import grade_again_if_unsound
+from autograder.sealed.runner import choose_runner
 
 
 class RebuildSubmission(NbGraderPreprocessor):  # type: ignore[misc]
@@ -33,11 +33,12 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
 
     cell_seconds = Float(Limits().cell_seconds, help="Seconds that a cell may run.").tag(config=True)
     notebook_seconds = Float(Limits().notebook_seconds, help="Seconds that a notebook may run.").tag(config=True)
+    unsafe = Bool(False, help="Run student code with your own rights where it can't be isolated.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Return the notebook with outputs from which nbgrader computes exactly our marks."""
         course, section = _course(self, resources)
-        runner = PlainRunner(course.master_path(section).parent)
+        runner = choose_runner(course.master_path(section).parent, unsafe=self.unsafe)
         limits = Limits(self.cell_seconds, self.notebook_seconds)
         result = grade_again_if_unsound(course.master(section), nb, runner, limits)
         if not result.is_sound:

@@ -45,10 +45,12 @@ def main() -> int:
 
 async def _run(request: dict[str, Any], scratch: Path) -> dict[str, Any]:
     from autograder.grading.kernel import execute
+    from autograder.sealed.isolation import Walls
 
     notebook: NotebookNode = nbformat.from_dict(request["notebook"])
+    walls = Walls(**request["walls"]) if request["walls"] else None
     outcomes: dict[str, Outcome] = await execute(
-        notebook, Limits(**request["limits"]), scratch, request["environment"]
+        notebook, Limits(**request["limits"]), scratch, request["environment"], walls
     )
     return {"notebook": notebook, "outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()}}
 
