@@ -156,9 +156,7 @@ def test_the_error_paths_are_the_largest_distances_so_far() -> None:
 def test_a_variance_without_meaning_gets_a_cross() -> None:
     means, true = [1.0, 10.0, 100.0], [1.0, 0.5, 1.0]
     curves = {"one pass": [1.5, 0.0, -8.0], "two passes": [1.0, 0.25, 1.5]}
-    [axes] = plots.variance_against_mean(
-        means, {"one pass": [1.5, 0.0, -8.0], "two passes": [1.0, 0.25, 1.5]}, true
-    ).axes
+    [axes] = plots.variance_against_mean(means, curves, true).axes
     assert points(axes, "x") == {(10.0, 1.0), (100.0, 9.0)}
     assert points(axes, "o") == {(1.0, 0.5), (10.0, 1.0), (100.0, 9.0)}
     squares = sorted(points(axes, "s"))
