@@ -97,7 +97,8 @@ def nested(depth: int) -> Any:
     "value",
     [
         Yes(3), type("Str", (str,), {})("a"), type("List", (list,), {})([1]), type("Fraction", (), {})(), object(),
-        len, (x for x in ()), np.array([object()]), np.array(["2020"], "M8[D]"), nested(MAX_DEPTH + 2), 1 << 10**6, io,
+        len, (x for x in ()), np.array([object()]), np.array(["2020"], "M8[D]"), nested(MAX_DEPTH + 2), 1 << 10**6,
+        io,
         type("IntFormat", (), {"bits": 3, "signed": True})(),
     ],
     ids=lambda value: type(value).__name__,

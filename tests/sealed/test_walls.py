@@ -1,0 +1,150 @@
+"""The walls: a student's process can neither take anything nor harm anyone."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+from nbformat.v4 import new_code_cell
+
+from autograder.cli import main
+from autograder.course import REPOSITORY
+from autograder.errors import CourseError
+from autograder.grading.result import Result
+from autograder.grading.running import Limits
+from autograder.grading.seam import grade
+from autograder.sealed import isolation, runner
+from autograder.sealed.runner import SealedRunner, choose_runner
+from tests.mini_course import answered, mini_master
+from tools.system_packages import is_required
+
+
+@pytest.fixture(scope="module", autouse=True)
+def walls() -> None:
+    problem = isolation.obstacle()
+    if problem is not None:
+        (pytest.fail if is_required(os.environ) else pytest.skip)(problem)
+
+
+def run(code: str, **limits: float) -> tuple[Result, str]:
+    """Grade right answers after a cell of hostile code; return the result and what that cell printed."""
+    notebook = answered(double="def double(number):\n    return 2 * number")
+    cell = new_code_cell(dedent(code).strip())
+    cell["id"] = "attack"
+    notebook.cells.insert(0, cell)
+    result = grade(mini_master(), notebook, SealedRunner(), Limits(**({"cell_seconds": 20.0} | limits)))
+    shown = next(each for each in result.notebook.cells if each.source == cell.source)
+    return result, "".join(output.get("text", "") for output in shown.outputs)
+
+
+@pytest.mark.slow
+def test_nothing_worth_stealing_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = tmp_path / "gradebook.db"
+    secret.write_text("canary")
+    secret.chmod(0o644)
+    monkeypatch.setenv("CANVAS_TOKEN", "canary")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        result, printed = run(
+            f"""
+            import os, socket, subprocess
+            def tried(name, action):
+                try: print(name, 'GOT', action())
+                except Exception as error: print(name, type(error).__name__)
+            tried('secret', lambda: open({str(secret)!r}).read())
+            tried('masters', lambda: os.listdir({str(REPOSITORY / "notebooks")!r}))
+            tried('gradebook', lambda: os.listdir({str(Path.cwd())!r} + '/submitted'))
+            tried('shadow', lambda: open('/etc/shadow').read())
+            tried('network', lambda: socket.create_connection(('127.0.0.1', {server.getsockname()[1]}), 2))
+            tried('environment', lambda: [v for v in os.environ.values() if 'canary' in v][0])
+            lines = [open(f'/proc/{{p}}/cmdline').read() for p in os.listdir('/proc') if p.isdigit()]
+            tried('processes', lambda: [line for line in lines if 'autograder.grading' in line][0])
+            tried('root', lambda: os.setuid(0))
+            tried('mount', lambda: subprocess.run(['mount', '-t', 'tmpfs', 'x', '/mnt'], check=True, stderr=-3))
+            tried('write', lambda: open({os.__file__!r}, 'a'))
+            tried('tests', lambda: os.listdir('../check'))
+            """
+        )
+    assert "GOT" not in printed and printed.count("\n") == 11, printed
+    assert result.score == result.max_score
+    assert secret.read_text() == "canary"
+
+
+@pytest.mark.slow
+def test_harm_stays_inside(tmp_path: Path) -> None:
+    marker = tmp_path / "alive"
+    result, printed = run(
+        f"""
+        import os, signal, subprocess
+        def tried(name, action):
+            try: print(name, 'GOT', action())
+            except BaseException as error: print(name, type(error).__name__)
+        def large():
+            with open('large', 'wb') as file:
+                file.seek(2**40); file.write(b'x')
+        tried('sparse file', large)
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        children = []
+        def bomb():
+            for _ in range(500): children.append(subprocess.Popen(['sleep', '1000']))
+        tried('fork bomb', bomb)
+        print('children', len(children) < 100)
+        for child in children: child.kill()
+        tried('parent', lambda: os.kill(os.getppid(), 9) or 'sent')
+        subprocess.Popen('sleep 3; touch {marker}', shell=True, start_new_session=True)
+        """
+    )
+    assert "sparse file GOT" not in printed and "fork bomb GOT" not in printed and "children True" in printed, printed
+    assert result.score == result.max_score, result.cells
+    left = [path for path in Path("/proc").glob("[0-9]*/cmdline") if b"sleep\x001000" in _bytes(path)]
+    assert left == [] and not marker.exists()
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.mark.slow
+def test_loops_that_refuse_to_end_are_ended() -> None:
+    result, _ = run(
+        """
+        while True:
+            try:
+                while True:
+                    pass
+            except BaseException:
+                pass
+        """,
+        cell_seconds=4.0,
+    )
+    assert result.score == result.max_score and any("longer than 4 s" in note for note in result.notes)
+
+
+def test_without_isolation_grading_refuses_unless_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(runner, "obstacle", lambda: "bubblewrap (bwrap) is missing: `apt install bubblewrap`")
+    with pytest.raises(CourseError, match=r"can't be isolated here\. bubblewrap \(bwrap\) is missing"):
+        choose_runner(tmp_path)
+    assert choose_runner(tmp_path, unsafe=True).name == "plain"
+    monkeypatch.undo()
+    assert choose_runner(tmp_path).name == "sealed"
+
+
+def test_the_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    assert "can be isolated" in capsys.readouterr().out
+    isolation.obstacle.cache_clear()
+    monkeypatch.setattr(isolation, "find_bwrap", lambda: None)
+    try:
+        assert main(["doctor"]) == 1
+        assert "bubblewrap (bwrap) is missing: `apt install bubblewrap`" in capsys.readouterr().out
+        monkeypatch.setattr(isolation, "find_bwrap", lambda: "/bin/false")
+        isolation.obstacle.cache_clear()
+        assert main(["doctor", "--json"]) == 1
+        assert "can't make its namespaces here" in capsys.readouterr().out
+    finally:
+        isolation.obstacle.cache_clear()
