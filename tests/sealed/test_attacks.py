@@ -164,7 +164,7 @@ def test_no_test_source_reaches_the_students_process() -> None:
         get_ipython().input_transformers_cleanup.append(lambda lines: seen.append(''.join(lines)) or lines)"""
     answers = {
         "seven": "seven_squared_minus_42 = 8",
-        "double": "def double(number):\n    raise ValueError('|'.join(seen + In) if 'assert' in str(seen) else 'nothing')",
+        "double": "def double(number):\n    raise ValueError('|'.join(seen) if 'assert' in str(seen) else 'none')",
     }
     result = graded(submission(answers, spy))
     messages = " ".join(cell.message for cell in result.cells)

@@ -45,7 +45,8 @@ def test_plain_data_comes_back_with_its_types(value: Any) -> None:
     "value",
     [
         ..., 2**600, -0.0, {1, 2}, frozenset({"a"}), Fraction(1, 3), np.float32(0.1), np.int8(-5), np.bool_(True),
-        np.dtype("uint16"), np.int32, torch.bfloat16, nf.INT4, nf.E4M3, nf.FloatFormat(3, 4, 5, "fnuz"), ({"a": [1]},),
+        np.dtype("uint16"), np.int32, torch.bfloat16, nf.INT4, nf.E4M3, nf.FloatFormat(3, 4, 5, "fnuz"),
+        ({"a": [1]},),
     ],
     ids=repr,
 )  # fmt: skip
