@@ -12,9 +12,10 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 
@@ -24,7 +25,9 @@ from .codes import decode
 BLOCK = 64 * 1024
 """Elements a block."""
 
+T = TypeVar("T")
 _MAX_HEADER = 100_000_000  # bytes, the limit of the format's reference implementation
+_MAX_AXES = 64  # as NumPy has
 _SAFETENSORS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1", "BOOL": "?",
@@ -49,9 +52,11 @@ class Tensor:
     """Whether the first axis varies fastest in the file."""
 
     def read(self) -> Array:
-        """Return the whole tensor; it is put together from its blocks, so a wrong size costs no memory."""
-        parts = list(self.blocks())
-        flat = np.concatenate(parts) if parts else np.empty(0, self.block_dtype)
+        """Return the whole tensor; it grows block by block, so a wrong size costs no memory."""
+        data = bytearray()
+        for block in self.blocks():
+            data += block.view(np.uint8).data
+        flat = np.frombuffer(data, self.block_dtype)
         whole = flat.reshape(self.shape, order="F" if self.is_fortran else "C")
         return whole.astype(whole.dtype.newbyteorder("="), copy=False)
 
@@ -67,7 +72,16 @@ def read_tensors(path: Path) -> list[Tensor]:
     Raises ValueError, naming the file and the cure, for a file that isn't there, isn't what its name says, or lies
     about itself; a block that can't be read raises it when its turn comes.
     """
-    readers = {".npy": _npy, ".npz": _npz, ".safetensors": _safetensors}
+    return _read(path, {".npy": _npy, ".npz": _npz, ".safetensors": _safetensors})
+
+
+def read_arrays(path: Path) -> dict[str, Array]:
+    """Read all tensors of a .npz or .safetensors file whole, by name; errors as in `read_tensors`."""
+    readers = {".npz": _npz_arrays, ".safetensors": lambda path: _arrays(_safetensors(path))}
+    return _read(path, readers)
+
+
+def _read(path: Path, readers: dict[str, Callable[[Path], T]]) -> T:
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise ValueError(f"{path}: the name should end in {', '.join(readers)}; save the tensors as one of these")
@@ -88,7 +102,7 @@ def _damaged(path: Path, why: str) -> ValueError:
 def _numeric(path: Path, name: str, dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "fiub" or dtype.itemsize > 16:
         what = "Python objects" if dtype.hasobject else f"dtype {dtype}"
-        raise ValueError(f"{path}: {name} holds {what}; a census counts real numbers, so save these as floats")
+        raise ValueError(f"{path}: {name} holds {what}, which are no real numbers; save these as floats")
 
 
 def _npy(path: Path) -> list[Tensor]:
@@ -131,6 +145,13 @@ def _check_length(path: Path, name: str, dtype: np.dtype[Any], shape: tuple[int,
     needed = math.prod(shape) * dtype.itemsize
     if there < needed:
         raise _damaged(path, f"{name} should have {needed:,} bytes of data, and {there:,} are there")
+    _check_shape(path, name, dtype, shape)
+
+
+def _check_shape(path: Path, name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    # NumPy counts the bytes as if there were no axis of length 0.
+    if len(shape) > _MAX_AXES or math.prod(each or 1 for each in shape) * max(dtype.itemsize, 8) >= 2**63:
+        raise _damaged(path, f"{name} says that its shape is {str(shape)[:100]}, which no array has")
 
 
 def _stream(path: Path, file: IO[bytes], dtype: np.dtype[Any], count: int) -> Iterator[Array]:
@@ -149,12 +170,35 @@ def _stream(path: Path, file: IO[bytes], dtype: np.dtype[Any], count: int) -> It
 def _npz(path: Path) -> list[Tensor]:
     try:
         with zipfile.ZipFile(path) as archive:
-            return [_npz_member(path, archive, info) for info in archive.infolist() if not info.is_dir()]
+            return _npz_members(path, archive, lambda: zipfile.ZipFile(path))
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         raise _damaged(path, f"it is no archive that NumPy saved ({_first_line(error)})") from None
 
 
-def _npz_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Tensor:
+def _npz_arrays(path: Path) -> dict[str, Array]:
+    """Read a whole archive, opening it once: its list of contents takes as long to read as many arrays."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _arrays(_npz_members(path, archive, lambda: nullcontext(archive)))
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise _damaged(path, f"it is no archive that NumPy saved ({_first_line(error)})") from None
+
+
+def _arrays(tensors: list[Tensor]) -> dict[str, Array]:
+    return {tensor.name: tensor.read() for tensor in tensors}
+
+
+Reopen = Callable[[], AbstractContextManager[zipfile.ZipFile]]
+
+
+def _npz_members(path: Path, archive: zipfile.ZipFile, reopen: Reopen) -> list[Tensor]:
+    tensors = [_npz_member(path, archive, info, reopen) for info in archive.infolist() if not info.is_dir()]
+    if len({tensor.name for tensor in tensors}) < len(tensors):
+        raise _damaged(path, "it holds two arrays of one name")
+    return tensors
+
+
+def _npz_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, reopen: Reopen) -> Tensor:
     name = info.filename.removesuffix(".npy")
     with archive.open(info) as member:
         dtype, shape, is_fortran = _npy_header(path, name, member)
@@ -163,7 +207,7 @@ def _npz_member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> 
     _check_length(path, name, dtype, shape, info.file_size - start)
 
     def blocks() -> Iterator[Array]:
-        with zipfile.ZipFile(path) as again, again.open(info) as member:
+        with reopen() as again, again.open(info) as member:
             member.read(start)
             yield from _stream(path, member, dtype, math.prod(shape))
 
@@ -200,7 +244,13 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
 def _safetensors(path: Path) -> list[Tensor]:
     header, base = _header(path)
     entries = {name: entry for name, entry in header.items() if name != "__metadata__"}
-    return [_safetensor(path, name, entry, base, path.stat().st_size) for name, entry in entries.items()]
+    tensors = [_safetensor(path, name, entry, base, path.stat().st_size) for name, entry in entries.items()]
+    end = 0
+    for begin, following in sorted(entry["data_offsets"] for entry in entries.values()):
+        if begin < end:  # otherwise a small file could fill the memory with the same bytes again and again
+            raise _damaged(path, f"two of its tensors share the bytes from {base + begin:,} to {base + end:,}")
+        end = following
+    return tensors
 
 
 def _safetensor(path: Path, name: str, entry: Any, base: int, length: int) -> Tensor:
@@ -213,10 +263,11 @@ def _safetensor(path: Path, name: str, entry: Any, base: int, length: int) -> Te
         raise _damaged(path, f"{name} lacks a dtype, a shape or two offsets")
     if kind not in _SAFETENSORS and kind not in _CODES:
         known = ", ".join([*_SAFETENSORS, *_CODES])
-        raise ValueError(f"{path}: {name} has dtype {kind!r}; a census reads {known}: convert it to one of these")
+        raise ValueError(f"{path}: {name} has dtype {kind!r}, and can be read as {known}; convert it to one of these")
     dtype = np.dtype(_SAFETENSORS[kind] if kind in _SAFETENSORS else _CODES[kind][0])
     if end - begin != math.prod(shape) * dtype.itemsize or base + end > length:
         raise _damaged(path, f"{name} should lie at bytes {base + begin:,} to {base + end:,}, which can't be")
+    _check_shape(path, name, dtype, shape)
 
     def blocks() -> Iterator[Array]:
         with path.open("rb") as file:
