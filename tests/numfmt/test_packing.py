@@ -53,7 +53,7 @@ def cases(draw: st.DrawFn) -> tuple[np.ndarray, int, str]:
 
 
 @given(cases(), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_shape_and_dtype_agree_with_large_integers(case: tuple[np.ndarray, int, str], turned: bool) -> None:
     codes, bits, first = case
     if turned:
@@ -67,14 +67,14 @@ def test_any_shape_and_dtype_agree_with_large_integers(case: tuple[np.ndarray, i
     assert back.shape == codes.shape and np.array_equal(back, codes)
 
 
-@pytest.mark.parametrize("bits", [1, 4, 5, 11])
+@pytest.mark.parametrize("bits", [1, 5, 11])
 @pytest.mark.parametrize("first", ["low", "high"])
 def test_rows_longer_than_a_block_have_no_seam(bits: int, first: str) -> None:
-    codes = np.random.default_rng(bits).integers(0, 2**bits, (2, 2 * 65_536 + 13))
+    codes = np.random.default_rng(bits).integers(0, 2**bits, (2, 65_536 + 13))
     packed = nf.pack(codes, bits, first)
     assert [bytes(row) for row in packed] == [by_bits(row, bits, first) for row in codes]
     assert np.array_equal(nf.unpack(packed, bits, codes.shape[1], first=first), codes)
-    many = codes.reshape(-1, 5)
+    many = codes[:, :65_545].reshape(-1, 5)
     assert np.array_equal(nf.unpack(nf.pack(many, bits, first), bits, 5, first=first), many)
 
 
