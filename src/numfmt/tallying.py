@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from ._arrays import Array
-from ._kernels import FLOAT64, overflow_limit
+from ._arrays import Array, torch_if_loaded
 from ._reals import read_reals
+from ._tally import Tally, decibels
 from ._text import aligned
 from .float_format import FLOAT_FORMATS, FloatFormat
-from .registry import get_float_format
-from .rounding import round_to
+from .registry import get_float_format, get_format
 
 CENSUS_FORMATS = tuple(fmt for fmt in FLOAT_FORMATS if fmt.signed)
 """The formats of a census unless others are named: all but E8M0, which is for scales."""
@@ -131,102 +131,124 @@ def _jsonable(value: Any) -> Any:
 def census(x: object, formats: Sequence[object] | None = None, name: str = "") -> Census:
     """Take a census of an array, a tensor or numbers of any kind; `formats` are those of `CENSUS_FORMATS` by default.
 
-    Raises TypeError for what is no real number, ValueError for a format that is none or that float64 doesn't hold.
+    Works block by block, so that a `numpy.memmap` may be larger than memory. Raises TypeError for what is no real
+    number, ValueError for a format that is none, that has no sign (E8M0), or that float64 doesn't hold.
     """
-    array = read_reals(x, "census").array.reshape(-1)
-    return census_of_blocks((array[start : start + _BLOCK] for start in range(0, array.size, _BLOCK)), formats, name)
+    return census_of_blocks(_blocks_of(x), formats, name)
 
 
-def census_of_blocks(blocks: Iterable[Array], formats: Sequence[object] | None = None, name: str = "") -> Census:
-    """Take a census of 1-D arrays of real numbers, one after the other, as if they were one."""
-    chosen = [get_float_format(each, "census") for each in (CENSUS_FORMATS if formats is None else formats)]
-    tallies = [_Tally(fmt) for fmt in chosen]
+def census_of_blocks(blocks: Iterable[object], formats: Sequence[object] | None = None, name: str = "") -> Census:
+    """Take a census of arrays or tensors of real numbers, one after the other, as if they were one.
+
+    How the numbers are cut into blocks makes no difference to the counts and to the worst error, and to the other
+    figures at most one of float64's rounding. Raises as `census` does, for wrong formats before any block is read.
+    """
+    tallies = [Tally(_checked(get_float_format(each, "census"))) for each in _list_of(formats)]
+    scratch = np.empty(_BLOCK), np.empty(_BLOCK)
     count = zeros = infinities = nans = 0
     smallest, largest = math.inf, 0.0
-    for block in blocks:
-        numbers = read_reals(block, "census").array
-        finite = numbers[np.isfinite(numbers)]
-        some = finite[finite != 0]
-        count += numbers.size
-        zeros += finite.size - some.size
-        nans += int(np.isnan(numbers).sum())
-        infinities += int(np.isinf(numbers).sum())
-        if some.size:
-            sizes = np.abs(some)
-            smallest, largest = min(smallest, float(sizes.min())), max(largest, float(sizes.max()))
+    for block in chain.from_iterable(map(_blocks_of, blocks)):
+        sizes = np.abs(_as_float64(block))
+        count += sizes.size
+        sizes, more_infinities, more_nans = _finite(sizes)
+        infinities, nans = infinities + more_infinities, nans + more_nans
+        some = int(np.count_nonzero(sizes))
+        zeros += sizes.size - some
+        if some:
+            sizes = sizes if some == sizes.size else sizes[sizes != 0]
+            top = float(sizes.max())
+            smallest, largest = min(smallest, float(sizes.min())), max(largest, top)
+            source = _format_of(block)
             for tally in tallies:
-                tally.add(some)
-    rows = tuple(tally.row(count) for tally in tallies)
+                tally.add(sizes, top, source, (scratch[0][:some], scratch[1][:some]))
     if largest == 0:
         smallest = largest = math.nan
-    return Census(name, count, zeros, infinities, nans, smallest, largest, rows)
+    return Census(
+        name, count, zeros, infinities, nans, smallest, largest, tuple(_row(each, count) for each in tallies)
+    )
 
 
-class _Tally:
-    """The running counts and sums of one format."""
-
-    def __init__(self, fmt: FloatFormat) -> None:
-        self.fmt = fmt
-        self.limit = math.inf if fmt == FLOAT64.fmt else overflow_limit(fmt)
-        self.seen = self.zeroed = self.subnormal = self.overflowed = 0
-        self.worst = self.errors = 0.0
-        self.signal, self.noise = _Squares(), _Squares()
-
-    def add(self, numbers: Array) -> None:
-        """Count finite numbers other than zero."""
-        inside = numbers[np.abs(numbers) <= self.limit]
-        rounded = round_to(inside, self.fmt)
-        gone = rounded == 0
-        self.seen += numbers.size
-        self.overflowed += numbers.size - inside.size
-        self.zeroed += int(gone.sum())
-        self.subnormal += int((~gone & (np.abs(rounded) < float(self.fmt.smallest_normal))).sum())
-        if inside.size:
-            off = rounded - inside
-            relative = np.abs(off / inside)
-            self.worst = max(self.worst, float(relative.max()))
-            self.errors += float(relative.sum())
-            self.signal.add(inside)
-            self.noise.add(off)
-
-    def row(self, count: int) -> FormatCensus:
-        """Return the figures, with the bytes of `count` numbers."""
-        inside = self.seen - self.overflowed
-        zeroed, subnormal, overflowed = (
-            part / self.seen if self.seen else math.nan for part in (self.zeroed, self.subnormal, self.overflowed)
-        )
-        return FormatCensus(
-            format=str(self.fmt),
-            bits=self.fmt.bits,
-            zeroed=zeroed,
-            subnormal=subnormal,
-            overflowed=overflowed,
-            worst_relative_error=self.worst if inside else math.nan,
-            mean_relative_error=self.errors / inside if inside else math.nan,
-            snr_db=self.signal.decibels_over(self.noise),
-            bytes=-(-count * self.fmt.bits // 8),
-        )
+def _list_of(formats: Sequence[object] | None) -> Sequence[object]:
+    if formats is None:
+        return CENSUS_FORMATS
+    if isinstance(formats, str | FloatFormat):
+        raise TypeError(f"census: formats is a list, such as [{formats!r}], and not one format")
+    return formats
 
 
-class _Squares:
-    """A sum of squares, kept as total * 4**scale, so that no square overflows or vanishes."""
+def _checked(fmt: FloatFormat) -> FloatFormat:
+    if not fmt.signed:
+        raise ValueError(f"census: {fmt} has no sign, so it isn't for tensors; choose a format with a sign")
+    if not fmt.fits_float64:
+        raise ValueError(f"census: {fmt} has values that float64 doesn't hold; choose a narrower format")
+    return fmt
 
-    def __init__(self) -> None:
-        self.total, self.scale = 0.0, 0
 
-    def add(self, numbers: Array) -> None:
-        largest = float(np.abs(numbers).max())
-        if largest == 0:
-            return
-        scale = math.frexp(largest)[1]
-        if self.total == 0 or scale > self.scale:
-            self.total, self.scale = math.ldexp(self.total, 2 * (self.scale - scale)), scale
-        scaled = np.ldexp(numbers, -self.scale)
-        self.total += float(np.dot(scaled, scaled))
+def _blocks_of(x: object) -> Iterator[Any]:
+    """Yield an array or a tensor as 1-D pieces of at most a block, at least one; the order doesn't matter."""
+    torch = torch_if_loaded()
+    flat: Any
+    if torch is not None and isinstance(x, torch.Tensor) and x.layout is torch.strided:
+        flat, size = x.detach().reshape(-1), x.numel()
+    elif isinstance(x, np.ndarray | np.generic) or (hasattr(x, "__array__") and not hasattr(x, "layout")):
+        array = np.asarray(x)
+        # A view where there is one; elsewhere each piece is copied in its turn.
+        flat, size = array.reshape(-1, order="A") if array.flags.forc else array.flat, array.size
+    else:
+        flat = read_reals(x, "census").array.reshape(-1)
+        size = flat.size
+    for start in range(0, max(size, 1), _BLOCK):
+        yield flat[start : start + _BLOCK]
 
-    def decibels_over(self, noise: _Squares) -> float:
-        if self.total == 0:
-            return math.nan
-        if noise.total == 0:
-            return math.inf
-        return 10 * math.log10(self.total / noise.total) + 20 * (self.scale - noise.scale) * math.log10(2)
+
+def _as_float64(block: Any) -> Array:
+    """Return a block as float64: 64-bit integers and long doubles as the nearest that is finite and not zero."""
+    if not isinstance(block, np.ndarray) or not (block.dtype.kind in "iu" or block.dtype.itemsize > 8):
+        return read_reals(block, "census").array
+    if block.dtype.kind not in "iuf":
+        return read_reals(block, "census").array  # which refuses it
+    with np.errstate(over="ignore", under="ignore"):
+        near = block.astype(np.float64)
+    if block.dtype.kind == "f":
+        ends = np.finfo(np.float64)
+        near[np.isinf(near) & np.isfinite(block)] = ends.max
+        near[(near == 0) & (block != 0)] = ends.smallest_subnormal
+    return near
+
+
+def _finite(sizes: Array) -> tuple[Array, int, int]:
+    """Return the finite magnitudes, the number of infinities and that of NaNs."""
+    is_finite = np.isfinite(sizes)
+    odd = sizes.size - int(np.count_nonzero(is_finite))
+    if not odd:
+        return sizes, 0, 0
+    nans = int(np.count_nonzero(np.isnan(sizes)))
+    return sizes[is_finite], odd - nans, nans
+
+
+def _format_of(block: Any) -> FloatFormat | None:
+    """Return the format whose values a block holds, by its dtype; None if that is no float format."""
+    try:
+        fmt = get_format(block.dtype)
+    except (ValueError, TypeError):
+        return None
+    return fmt if isinstance(fmt, FloatFormat) else None
+
+
+def _row(tally: Tally, count: int) -> FormatCensus:
+    """Return the figures of a tally, with the bytes of `count` numbers."""
+    seen, inside = tally.seen, tally.inside
+    zeroed, subnormal, overflowed = (
+        part / seen if seen else math.nan for part in (tally.zeroed, tally.subnormal, tally.overflowed)
+    )
+    return FormatCensus(
+        format=str(tally.fmt),
+        bits=tally.fmt.bits,
+        zeroed=zeroed,
+        subnormal=subnormal,
+        overflowed=overflowed,
+        worst_relative_error=tally.worst if inside else math.nan,
+        mean_relative_error=float(tally.relative_errors / inside) if inside else math.nan,
+        snr_db=decibels(tally.signal, tally.noise),
+        bytes=-(-count * tally.fmt.bits // 8),
+    )
