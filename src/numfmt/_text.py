@@ -1,4 +1,4 @@
-"""Tables in plain text."""
+"""Plain text: tables, and names of others that may hold anything."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ def aligned(rows: Sequence[tuple[str, ...]]) -> str:
         cells = [first.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def printable(text: str) -> str:
+    """Return text of one line that any terminal and any file takes: what isn't printable becomes an escape."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

@@ -14,7 +14,7 @@ import numpy as np
 from ._arrays import Array, torch_if_loaded
 from ._reals import read_reals
 from ._tally import Tally, decibels
-from ._text import aligned
+from ._text import aligned, printable
 from .float_format import FLOAT_FORMATS, FloatFormat
 from .registry import get_float_format, get_format
 
@@ -71,7 +71,7 @@ class Census:
     def _heading(self) -> str:
         counted = f"{self.count:,} numbers: {self.zeros:,} zeros, {self.infinities:,} infinities, {self.nans:,} NaN"
         ranged = "" if math.isnan(self.largest) else f"; magnitudes {self.smallest:.4g} to {self.largest:.4g}"
-        return f"{self.name}: {counted}{ranged}" if self.name else counted + ranged
+        return f"{printable(self.name)}: {counted}{ranged}" if self.name else counted + ranged
 
     def __str__(self) -> str:
         rows = [_TITLES, *(_cells(row) for row in self.formats)]
