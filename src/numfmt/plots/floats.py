@@ -56,7 +56,7 @@ def window_and_offset(x: float, fmt: FloatFormat) -> Figure:
             fontsize=10, fontweight="bold" if chosen else "normal",
         )  # fmt: skip
     axes.annotate("", xy=(3.5 * width, 2.72), xytext=(0.4, 3.22), arrowprops={"arrowstyle": "->", "color": GREEN})
-    axes.text(0.54, 2.8, "windows, each twice as wide as the one before", color=GREY, fontsize=10)
+    axes.text(1, 2.8, "windows, each twice as wide as the one before", color=GREY, fontsize=10, ha="right")
     for left, right in ((3 * width, 0.0), (4 * width, 1.0)):
         axes.plot([left, right], [2.2, 1.2], ":", color=GREEN, linewidth=1.2)
     axes.plot([0, 1], [1.2, 1.2], color=GREEN, linewidth=2)
@@ -124,7 +124,7 @@ def spacing_chart(formats: Sequence[FloatFormat], reach: int = 40) -> Figure:
 
     Each format is a staircase (drawn at powers of two); a square marks its smallest value, a dot its largest.
     """
-    figure, axes = plt.subplots(figsize=(8.4, 6))
+    figure, axes = plt.subplots(figsize=(8.4, 6.8))
     for place, fmt in enumerate(formats):
         colour, style = LINES[place % len(LINES)]
         lowest = fmt.minexp - fmt.mantissa_bits
