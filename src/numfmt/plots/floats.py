@@ -56,7 +56,7 @@ def window_and_offset(x: float, fmt: FloatFormat) -> Figure:
             fontsize=10, fontweight="bold" if chosen else "normal",
         )  # fmt: skip
     axes.annotate("", xy=(3.5 * width, 2.72), xytext=(0.4, 3.22), arrowprops={"arrowstyle": "->", "color": GREEN})
-    axes.text(1, 2.8, "windows, each twice as wide as the one before", color=GREY, fontsize=10, ha="right")
+    axes.text(1, 2.8, "each twice as wide as the last", color=GREY, fontsize=10, ha="right")
     for left, right in ((3 * width, 0.0), (4 * width, 1.0)):
         axes.plot([left, right], [2.2, 1.2], ":", color=GREEN, linewidth=1.2)
     axes.plot([0, 1], [1.2, 1.2], color=GREEN, linewidth=2)
