@@ -97,15 +97,17 @@ _COLOURS = ("#D55E00", "#E69F00", "#0072B2")
 
 def _cells(row: FormatCensus) -> tuple[str, ...]:
     shares = (_percent(each) for each in (row.zeroed, row.subnormal, row.overflowed))
-    errors = (f"{each:.3g}" for each in (row.worst_relative_error, row.mean_relative_error))
-    return row.format, *shares, *errors, f"{row.snr_db:.1f}", f"{row.bytes:,}"
+    errors = (_figure(each, ".3g") for each in (row.worst_relative_error, row.mean_relative_error))
+    return row.format, *shares, *errors, _figure(row.snr_db, ".1f"), f"{row.bytes:,}"
+
+
+def _figure(number: float, spec: str) -> str:
+    return "-" if math.isnan(number) else format(number, spec)
 
 
 def _percent(share: float) -> str:
-    if math.isnan(share):
-        return "nan"
     # A share that isn't 0 or 1 must not read as if it were.
-    text = f"{share:.2%}"
+    text = _figure(share, ".2%")
     if share > 0 and text == "0.00%":
         return "<0.01%"
     return ">99.99%" if share < 1 and text == "100.00%" else text
@@ -114,14 +116,17 @@ def _percent(share: float) -> str:
 def _html_row(row: FormatCensus) -> str:
     name, *cells = map(html.escape, _cells(row))
     shares = zip((row.zeroed, row.subnormal, row.overflowed), cells, _COLOURS, strict=False)
-    bars = "".join(
-        f'<td style="text-align:right">{cell}<div style="width:6em;border:1px solid currentColor;opacity:0.9">'
-        f'<div style="height:0.5em;background:{colour};width:{0.0 if math.isnan(share) else 100 * share:.4g}%"></div>'
-        f"</div></td>"
-        for share, cell, colour in shares
-    )
+    bars = "".join(f'<td style="text-align:right">{cell}{_bar(share, colour)}</td>' for share, cell, colour in shares)
     rest = "".join(f'<td style="text-align:right">{cell}</td>' for cell in cells[3:])
     return f'<tr><th scope="row" style="text-align:left">{name}</th>{bars}{rest}</tr>'
+
+
+def _bar(share: float, colour: str) -> str:
+    """Return a bar that says what the figure beside it says already."""
+    if math.isnan(share):
+        return ""
+    filled = f'<div style="height:0.5em;background:{colour};width:{100 * share:.4g}%"></div>'
+    return f'<div aria-hidden="true" style="width:6em;margin-left:auto;border:1px solid currentColor">{filled}</div>'
 
 
 def _jsonable(value: Any) -> Any:
@@ -131,8 +136,9 @@ def _jsonable(value: Any) -> Any:
 def census(x: object, formats: Sequence[object] | None = None, name: str = "") -> Census:
     """Take a census of an array, a tensor or numbers of any kind; `formats` are those of `CENSUS_FORMATS` by default.
 
-    Works block by block, so that a `numpy.memmap` may be larger than memory. Raises TypeError for what is no real
-    number, ValueError for a format that is none, that has no sign (E8M0), or that float64 doesn't hold.
+    Works block by block, so that a `numpy.memmap` may be larger than memory. Integers of 64 bits and long doubles
+    count as the nearest float64. Raises TypeError for what is no real number, ValueError for a format that is none,
+    that has no sign (E8M0), or that float64 doesn't hold.
     """
     return census_of_blocks(_blocks_of(x), formats, name)
 
@@ -141,7 +147,8 @@ def census_of_blocks(blocks: Iterable[object], formats: Sequence[object] | None 
     """Take a census of arrays or tensors of real numbers, one after the other, as if they were one.
 
     How the numbers are cut into blocks makes no difference to the counts and to the worst error, and to the other
-    figures at most one of float64's rounding. Raises as `census` does, for wrong formats before any block is read.
+    figures less than 1e-12 of themselves: what is summed over a block is float64, and sums of blocks are exact.
+    Raises as `census` does, for wrong formats before any block is read.
     """
     tallies = [Tally(_checked(get_float_format(each, "census"))) for each in _list_of(formats)]
     scratch = np.empty(_BLOCK), np.empty(_BLOCK)

@@ -5,6 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
+import tracemalloc
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
 
 import ml_dtypes
 import numpy as np
@@ -13,6 +18,8 @@ import torch
 
 import numfmt as nf
 from numfmt.tallying import CENSUS_FORMATS
+
+from .float_oracle import magnitudes, rounded
 
 
 def by_format(found: nf.Census) -> dict[str, nf.FormatCensus]:
@@ -29,6 +36,8 @@ def numbers() -> np.ndarray:
 @pytest.mark.parametrize(
     ("fmt", "dtype", "largest", "normal"),
     [
+        ("FP64", np.float64, math.inf, 2.0**-1022),
+        ("FP32", np.float32, math.inf, 2.0**-126),
         ("FP16", np.float16, 65504, 2.0**-14),
         ("BF16", ml_dtypes.bfloat16, 3.38953e38, 2.0**-126),
         ("E4M3", ml_dtypes.float8_e4m3fn, 448, 2.0**-6),
@@ -50,10 +59,34 @@ def test_the_figures_are_those_of_a_cast(
     x, y = some[~lost].astype(np.float64), cast[~lost]
     assert row.worst_relative_error == (np.abs(y - x) / np.abs(x)).max()
     assert row.mean_relative_error == pytest.approx((np.abs(y - x) / np.abs(x)).mean(), rel=1e-12)
-    if (x != y).any():
+    if (x == y).all():
+        assert row.snr_db == math.inf
+    else:
         assert row.snr_db == pytest.approx(10 * np.log10((x**2).sum() / ((y - x) ** 2).sum()), abs=1e-9)
     assert row.bytes == numbers.size * np.dtype(dtype).itemsize
     assert np.abs(y).max() <= largest
+
+
+@pytest.mark.parametrize("fmt", [fmt for fmt in CENSUS_FORMATS if fmt.bits <= 8], ids=str)
+def test_the_figures_are_those_of_exact_fractions(fmt: nf.FloatFormat) -> None:
+    rng = np.random.default_rng(fmt.bits)
+    grid = [float(each) for each in magnitudes(fmt)]
+    ties = [(low + high) / 2 for low, high in pairwise(grid)]
+    top = [ties[-1] * factor for factor in (1 - 2**-40, 1 + 2**-40)]
+    drawn = rng.standard_normal(100) * 2.0 ** rng.integers(fmt.minexp - 15, fmt.maxexp + 2, 100)
+    numbers = [*grid, *(-each for each in ties), *top, *drawn]
+    exact = [Fraction(each) for each in numbers if each]
+    results = [rounded(each, fmt, "nearest_even") for each in exact]
+    inside = [(abs(x), y) for x, (y, beyond) in zip(exact, results, strict=True) if not beyond]
+    errors = [abs(y - x) / x for x, y in inside]
+    (row,) = nf.census(numbers, [fmt]).formats
+    assert row.overflowed == (len(exact) - len(inside)) / len(exact)
+    assert row.zeroed == sum(y == 0 for _, y in inside) / len(exact)
+    assert row.subnormal == sum(0 < y < Fraction(2) ** fmt.minexp for _, y in inside) / len(exact)
+    assert row.worst_relative_error == pytest.approx(float(max(errors)), rel=1e-15)
+    assert row.mean_relative_error == pytest.approx(float(sum(errors) / len(errors)), rel=1e-14)
+    ratio = sum(x * x for x, _ in inside) / sum((y - x) ** 2 for x, y in inside)
+    assert row.snr_db == pytest.approx(10 * math.log10(ratio), rel=1e-13)
 
 
 def test_formats_without_infinity_count_what_lies_beyond_the_last_tie() -> None:
@@ -74,7 +107,6 @@ def test_counts_of_what_is_no_finite_number() -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 1000, 40_000])
 def test_blocks_make_no_difference(numbers: np.ndarray, size: int) -> None:
-    whole = nf.census(numbers)
     few = numbers if size > 100 else numbers[:300]
     whole = nf.census(few)
     parts = nf.census_of_blocks(few[start : start + size] for start in range(0, few.size, size))
@@ -82,7 +114,7 @@ def test_blocks_make_no_difference(numbers: np.ndarray, size: int) -> None:
         whole.count, whole.zeros, whole.smallest, whole.largest,
     )  # fmt: skip
     for one, other in zip(parts.formats, whole.formats, strict=True):
-        counted = ("zeroed", "subnormal", "overflowed", "worst_relative_error", "bytes")
+        counted = ("format", "bits", "zeroed", "subnormal", "overflowed", "worst_relative_error", "bytes")
         assert all(getattr(one, name) == getattr(other, name) for name in counted)
         assert one.mean_relative_error == pytest.approx(other.mean_relative_error, rel=1e-12)
         assert one.snr_db == pytest.approx(other.snr_db, rel=1e-12, nan_ok=True)
@@ -108,7 +140,8 @@ def test_without_a_finite_number_the_figures_are_undefined(x: list[float]) -> No
     for row in found.formats:
         assert math.isnan(row.zeroed) and math.isnan(row.mean_relative_error) and math.isnan(row.snr_db)
     json.dumps(found.to_dict(), allow_nan=False)
-    assert str(found) and found._repr_html_()
+    assert str(found).splitlines()[2].split()[1:-1] == ["-"] * 6
+    assert "nan" not in str(found) and "nan" not in found._repr_html_()
 
 
 @pytest.mark.parametrize(
@@ -117,8 +150,12 @@ def test_without_a_finite_number_the_figures_are_undefined(x: list[float]) -> No
         torch.tensor([[1.0, 0.1], [1e-9, 70000.0]]).bfloat16(),
         np.array([[1.0, 0.1], [1e-9, 70000.0]]).astype(ml_dtypes.bfloat16),
         np.asfortranarray(np.array([[1.0, 0.1], [1e-9, 70000.0]]).astype(ml_dtypes.bfloat16).astype(">f4")),
+        np.array([[1.0, 7.0, 0.1, 7.0], [1e-9, 7.0, 70000.0, 7.0]])[::-1, ::2],
+        torch.tensor([[1.0, 0.1], [1e-9, 70000.0]], requires_grad=True).T,
+        np.array([1.0, 0.1, 1e-9, 70000.0], np.longdouble),
+        [Fraction(1), 0.1, 1e-9, 70000],
     ],
-    ids=["tensor", "ml_dtypes", "big-endian"],
+    ids=["tensor", "ml_dtypes", "big-endian", "strided", "transposed", "long double", "list"],
 )
 def test_every_kind_of_array(x: object) -> None:
     row = by_format(nf.census(x))["FP16"]
@@ -132,8 +169,70 @@ def test_formats_can_be_chosen_and_wrong_ones_are_refused() -> None:
         nf.census([1.0], ["e9"])
     with pytest.raises(TypeError, match="census: expected a float format"):
         nf.census([1.0], ["int8"])
-    with pytest.raises(TypeError, match="census: expected real numbers, got dtype complex128"):
-        nf.census(np.array([1j]))
+    with pytest.raises(TypeError, match="formats is a list, such as \\['fp16'\\]"):
+        nf.census([1.0], "fp16")
+    for x in ([], [1.0]):
+        with pytest.raises(ValueError, match="E8M0 has no sign"):
+            nf.census(x, [nf.E8M0])
+        with pytest.raises(ValueError, match="has values that float64 doesn't hold; choose a narrower format"):
+            nf.census(x, [nf.FloatFormat(12, 4)])
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.array([1j]),
+        np.zeros(0, complex),
+        np.array(["a"]),
+        np.array([None]),
+        np.array("2026-12-01", "M8[D]"),
+        torch.zeros(2, dtype=torch.complex64),
+        torch.eye(2).to_sparse(),
+        "1.0",
+        None,
+    ],
+    ids=lambda x: str(getattr(x, "dtype", x)),
+)
+def test_what_is_no_real_number_is_refused(x: object) -> None:
+    with pytest.raises(TypeError, match="census: expected"):
+        nf.census(x)
+
+
+def test_single_numbers_and_integers() -> None:
+    for x in (0.1, np.float32(0.1), np.array(0.1), torch.tensor(0.1)):
+        found = nf.census(x, ["BF16"])
+        assert found.count == 1 and found.formats[0].worst_relative_error > 0
+    ends = np.array([-(2**63), 2**63 - 1, 0, 1, 70000])
+    found = nf.census(ends, ["FP32", "FP16"])
+    assert (found.largest, found.zeros, found.formats[1].overflowed) == (2.0**63, 1, 0.75)
+    assert nf.census(np.array([True, False]), ["E2M1"]).formats[0].snr_db == math.inf
+    assert nf.census(np.array([2**64 - 1], np.uint64), ["BF16"]).largest == 2.0**64
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).maxexp == 1024, reason="long double is float64 here")
+def test_long_doubles_beyond_float64_are_finite_numbers_still() -> None:
+    found = nf.census(np.array([np.longdouble(2) ** 3000, np.longdouble(2) ** -3000, 1]), ["FP16"])
+    assert (found.infinities, found.zeros, found.formats[0].overflowed, found.formats[0].zeroed) == (
+        0,
+        0,
+        1 / 3,
+        1 / 3,
+    )
+
+
+@pytest.mark.parametrize(
+    "view", [lambda x: x, lambda x: x.T, lambda x: x[:, ::2]], ids=["whole", "turned", "strided"]
+)
+def test_an_array_on_disk_is_not_read_whole(tmp_path: Path, view: Callable[[np.ndarray], np.ndarray]) -> None:
+    x = np.lib.format.open_memmap(tmp_path / "x.npy", mode="w+", dtype=np.float32, shape=(2**12, 2**10))
+    x[0, :] = 1.0
+    nf.census([1.0], ["BF16"])
+    tracemalloc.start()
+    found = nf.census(view(x), ["BF16"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.count in (2**22, 2**21) and found.count - found.zeros == found.count // 2**12
+    assert peak < 4 * 2**20  # of 16 MiB, 32 in float64
 
 
 def test_shares_that_are_not_quite_0_or_1_do_not_read_so() -> None:
@@ -151,3 +250,8 @@ def test_the_html_table_shows_each_share_in_figures_and_as_a_bar() -> None:
     assert re.findall(r"width:([0-9.]+)%", page) == ["25", "25", "25"]
     assert page.count("25.00%") == 3
     assert page.count('scope="row"') == 1 and page.count('scope="col"') == 8
+    assert found._repr_html_().count('aria-hidden="true"') == 3
+
+
+def test_names_cannot_spoil_a_terminal() -> None:
+    assert str(nf.census([1.0], [], "a\n\x1b[31mb\ud800")).startswith("a\\n\\x1b[31mb\\ud800: 1 numbers")
