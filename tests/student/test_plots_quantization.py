@@ -87,6 +87,14 @@ def test_the_columns_show_their_largest_weight_and_their_strength() -> None:
         assert [text.get_text() for text in axes.texts] == [top]
 
 
+def test_labels_of_close_points_stand_apart() -> None:
+    points = {"INT4": [("a", 4.1, 10.0), ("b", 4.2, 9.9), ("c", 4.0, 9.8)], "INT8": [("d", 8.0, 9.9)]}
+    [axes] = plots.bits_against_error(points, "error").axes
+    heights = {text.get_text(): float(text.get_position()[1]) for text in axes.texts}
+    assert heights["a"] == pytest.approx(10.0) and heights["d"] == pytest.approx(9.9)
+    assert heights["a"] > 1.2 * heights["b"] > 1.4 * heights["c"]
+
+
 def test_every_scheme_is_a_labelled_point() -> None:
     points = {"INT4": [("g32", 4.5, 10.0), ("row", 4.01, 20.0)], "MX": [("MXFP4", 4.25, 12.0)]}
     [axes] = plots.bits_against_error(points, "error").axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -84,14 +85,15 @@ def outlier_shadow(x: Numbers, bits: int, group_size: int) -> Figure:
 
 def granularity_errors(errors: Mapping[str, Mapping[str, float]]) -> Figure:
     """Draw errors in per cent on a logarithmic axis: from what shares a scale to error, for each named series."""
-    figure, axes = plt.subplots(figsize=(8, 3.6))
+    figure, axes = plt.subplots(figsize=(8, 4.2))
     names = list(dict.fromkeys(name for series in errors.values() for name in series))
-    for (label, series), colour, marker in zip(errors.items(), _COLOURS, _MARKS, strict=False):
+    for number, ((label, series), colour, marker) in enumerate(zip(errors.items(), _COLOURS, _MARKS, strict=False)):
+        above = 2 * number < len(errors)  # half of the labels stand above their points, half below
         at = [names.index(name) for name in series]
         axes.plot(list(series.values()), at, marker, color=colour, markersize=9, label=label)
         for place, error in zip(at, series.values(), strict=True):
             axes.annotate(
-                f"{error:.3g} %", xy=(error, place), xytext=(0, 9), textcoords="offset points",
+                f"{error:.3g} %", xy=(error, place), xytext=(0, 9 if above else -16), textcoords="offset points",
                 ha="center", fontsize=9, color=colour,
             )  # fmt: skip
     axes.set(xscale="log", xlabel="error in per cent of the norm", ylim=(len(names) - 0.5, -0.6))
@@ -152,19 +154,47 @@ def bits_against_error(points: Mapping[str, Sequence[tuple[str, float, float]]],
 
     `points` maps the name of a family to (label, bits, error) of each of its members.
     """
-    figure, axes = plt.subplots(figsize=(8.4, 5))
+    figure, axes = plt.subplots(figsize=(8.4, 5.4))
+    named = []
     for (family, members), colour, marker in zip(points.items(), _COLOURS, _MARKS, strict=False):
         axes.plot(
             [bits for _, bits, _ in members], [error for _, _, error in members], marker, color=colour,
             markersize=8, label=family,
         )  # fmt: skip
-        for label, bits, error in members:
+        named += [(bits, error, label, colour) for label, bits, error in members]
+    for cluster in _clusters(named):
+        beside = max(bits for bits, *_ in cluster) + 0.3
+        heights = _apart([math.log10(error) for _, error, _, _ in cluster], 0.1)
+        for (bits, error, label, colour), height in zip(cluster, heights, strict=True):
             axes.annotate(
-                label, xy=(bits, error), xytext=(7, 3), textcoords="offset points", fontsize=8.5, color=colour
-            )
+                label, xy=(bits, error), xytext=(beside, 10**height), va="center", fontsize=9, color=colour,
+                arrowprops={"arrowstyle": "-", "color": "#BDBDBD", "lw": 0.8, "shrinkB": 5, "relpos": (0, 0.5)},
+            )  # fmt: skip
     axes.set(xlabel="bits a weight, scales included", ylabel=ylabel, yscale="log")
     axes.grid(color="#ECECEC")
-    axes.margins(x=0.12)
+    axes.margins(x=0.16)
     axes.legend(frameon=False, loc="lower left")
     bare(axes)
     return figure
+
+
+_Named = tuple[float, float, str, str]
+
+
+def _clusters(named: list[_Named]) -> list[list[_Named]]:
+    """Return the points in groups that lie more than one bit apart, each from the largest error to the smallest."""
+    groups: list[list[_Named]] = []
+    for point in sorted(named):
+        if groups and point[0] - groups[-1][-1][0] <= 1:
+            groups[-1].append(point)
+        else:
+            groups.append([point])
+    return [sorted(group, key=lambda point: -point[1]) for group in groups]
+
+
+def _apart(heights: list[float], gap: float) -> list[float]:
+    """Return falling heights moved down where needed, so that each lies at least a gap below the one before."""
+    moved: list[float] = []
+    for height in heights:
+        moved.append(min(height, moved[-1] - gap) if moved else height)
+    return moved
