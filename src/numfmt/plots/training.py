@@ -38,7 +38,7 @@ def swallowed_updates(cases: Sequence[tuple[FloatFormat, float]], steps: int) ->
         axes.plot(ticks, weights, color=VERMILLION, linewidth=2.2, drawstyle="steps-post")
         axes.annotate(
             f"{fmt} ends at {weights[-1]:.6g}", (steps, weights[-1]), color=VERMILLION, fontsize=10,
-            xytext=(0, -14 if near else 4), textcoords="offset points", ha="right", va="top" if near else "bottom",
+            xytext=(0, -64 if near else 4), textcoords="offset points", ha="right", va="top" if near else "bottom",
             fontweight="bold",
         )  # fmt: skip
         axes.annotate(
@@ -122,7 +122,7 @@ def gradient_window(gradients: Array, scales: Sequence[float], fmt: FloatFormat)
         for edge in (fmt.minexp - fmt.mantissa_bits - 1, fmt.minexp, fmt.maxexp):
             axes.axvline(edge, color=GREY, linestyle=":", linewidth=1.2)
         axes.set_ylabel(f"S = $2^{{{math.log2(scale):g}}}$", rotation=0, ha="right", va="center", fontsize=12)
-        axes.text(0.995, 0.93, ", ".join(counts), transform=axes.transAxes, ha="right", va="top", fontsize=10)
+        axes.set_title(", ".join(counts), loc="right", fontsize=10, pad=2)
         axes.set(yticks=[], xlim=(low, high))
         bare(axes)
     last = panels.flat[-1]
@@ -157,7 +157,7 @@ def scaler_trace(scales: Sequence[float], skipped: Sequence[bool], peaks: Sequen
     lower.plot(steps[missed], scaled[missed], "x", color=VERMILLION, markersize=9, markeredgewidth=2)
     lower.axhline(math.log2(limit), color=PURPLE, linestyle="--", linewidth=1.4)
     lower.annotate(
-        "above this line: infinity", (0.99, math.log2(limit)), xycoords=("axes fraction", "data"), ha="right",
+        "above this line: infinity", (0.57, math.log2(limit)), xycoords=("axes fraction", "data"), ha="center",
         xytext=(0, 4), textcoords="offset points", va="bottom", color=PURPLE, fontsize=11,
     )  # fmt: skip
     lower.yaxis.set_major_formatter(lambda power, _: rf"$2^{{{power:.0f}}}$")
