@@ -158,19 +158,22 @@ def order_histogram(sums: Floats, exact: float) -> Figure:
     return figure
 
 
-def sum_errors(paths: Mapping[str, Floats], exact: Floats) -> Figure:
-    """Draw the largest distance of each running sum from the exact one so far, after every term, on a log axis."""
+def sum_errors(paths: Mapping[str, Floats], exact: Floats, every: int = 1) -> Figure:
+    """Draw the largest distance of each running sum from the exact one so far, on a log axis.
+
+    Sums are given after each `every` terms.
+    """
     figure, axes = plt.subplots(figsize=(8.4, 4.8))
     true = np.asarray(exact)
-    steps = np.arange(1, true.size + 1)
+    steps = every * np.arange(1, true.size + 1)
     ends = []
     for (colour, marker), (name, path) in zip(SERIES, paths.items(), strict=False):
         off = np.maximum.accumulate(np.abs(np.asarray(path) - true))
-        every = max(1, true.size // 8)
-        axes.semilogy(steps, np.where(off > 0, off, np.nan), color=colour, marker=marker, markevery=every)
+        shown = np.where(off > 0, off, np.nan)
+        axes.semilogy(steps, shown, color=colour, marker=marker, markevery=max(1, true.size // 8))
         ends.append((float(off[-1]), name, colour))
     _label_ends(axes, steps[-1] * 1.02, ends, 2.4)
-    axes.set(xlabel="products added so far", ylabel="largest distance from the exact sum", xlim=(0, true.size))
+    axes.set(xlabel="products added so far", ylabel="largest distance from the exact sum", xlim=(0, steps[-1]))
     bare(axes)
     return figure
 
