@@ -78,7 +78,7 @@ def ffn_input(ids: list[int], weights: Weights) -> Array:
     mixed = _linear(_attention(state, weights), f"{_LAYER}.attention.output.dense", weights)
     state = _normed(mixed + state, f"{_LAYER}.attention.output.LayerNorm", weights)
     hidden = _linear(state, f"{_LAYER}.intermediate.dense", weights)
-    return 0.5 * hidden * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2)))
+    return np.asarray(0.5 * hidden * (1 + np.vectorize(math.erf)(hidden / math.sqrt(2))))
 
 
 def _attention(state: Array, weights: Weights) -> Array:
@@ -87,7 +87,7 @@ def _attention(state: Array, weights: Weights) -> Array:
     scores = np.einsum("ihd,jhd->hij", query, key) / math.sqrt(query.shape[-1])
     shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
     shares /= shares.sum(axis=-1, keepdims=True)
-    return np.einsum("hij,jhd->ihd", shares, value).reshape(state.shape)
+    return np.asarray(np.einsum("hij,jhd->ihd", shares, value).reshape(state.shape))
 
 
 def _linear(x: Array, name: str, weights: Weights) -> Array:
@@ -97,7 +97,7 @@ def _linear(x: Array, name: str, weights: Weights) -> Array:
 def _normed(x: Array, name: str, weights: Weights) -> Array:
     centred = x - x.mean(axis=-1, keepdims=True)
     spread = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + _EPS)
-    return centred / spread * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+    return np.asarray(centred / spread * weights[f"{name}.weight"] + weights[f"{name}.bias"])
 
 
 def cut(model: Path) -> dict[str, Array]:
