@@ -23,8 +23,8 @@ setup: $(STAMP)  ## make the environment in .venv: locked versions, CPU build of
 lab: $(STAMP)  ## build the student bundle and open JupyterLab on it (LAB_ARGS="--no-browser --port=8899")
 	@$(PY) -m tools.lab $(LAB_ARGS)
 
-demo: $(STAMP)  ## release, collect, grade, feedback and export on sample submissions, ending in the grades
-	@$(PY) -m tools.demo
+demo: $(STAMP)  ## the instructor's loop on sample submissions, ending in the grades (SECTION=02_floats for another)
+	@$(PY) -m tools.demo $(SECTION)
 
 test: $(STAMP)  ## everything CI runs (TEST_ARGS="-k wrap" narrows it)
 	@$(PY) -m tools.system_packages

@@ -1,7 +1,11 @@
-"""The instructor's whole loop on sample submissions: release, collect, grade, feedback, export (`make demo`)."""
+"""The instructor's whole loop on sample submissions: release, collect, grade, feedback, export (`make demo`).
+
+python -m tools.demo [SECTION...]    the samples of these sections (default: the first)
+"""
 
 from __future__ import annotations
 
+import argparse
 import csv
 import shutil
 import subprocess
@@ -12,6 +16,7 @@ from pathlib import Path
 
 from autograder.console import print_table, say
 from autograder.course import Course
+from autograder.errors import CourseError
 from autograder.proof.catalogue import read_catalogue
 from tests.samples import make_samples
 
@@ -21,15 +26,15 @@ PROBLEMS = 1
 """The exit code of a step that finished and reported problems; the samples hold bad submissions on purpose."""
 
 
-def commands(course: Path) -> list[list[str]]:
+def commands(course: Path, sections: Sequence[str]) -> list[list[str]]:
     """Return the steps' arguments for Python, in order, on the course folder `course`."""
     autograder = ["-m", "autograder"]
     return [
         [*autograder, "release", "--to", str(course / "release"), "--course", str(course)],
-        ["-m", "tests.samples", str(course / "inbox")],
+        ["-m", "tests.samples", str(course / "inbox"), *(word for name in sections for word in ("--section", name))],
         [*autograder, "collect", str(course / "inbox"), "--course", str(course)],
-        [*autograder, "grade", "--course", str(course)],
-        [*autograder, "feedback", "--course", str(course)],
+        [*autograder, "grade", *sections, "--course", str(course)],
+        [*autograder, "feedback", *sections, "--course", str(course)],
         [*autograder, "export", "csv", "--course", str(course), "--to", str(course / "grades.csv")],
     ]
 
@@ -72,13 +77,13 @@ class Mark:
         return self.score == self.expected
 
 
-def marks(course: Course, grades: Path) -> tuple[Mark, ...]:
-    """Return the marks of all samples, by section and student, from the exported grades."""
+def marks(course: Course, sections: Sequence[str], grades: Path) -> tuple[Mark, ...]:
+    """Return the marks of the samples of these sections, by section and student, from the exported grades."""
     with grades.open(newline="", encoding="utf-8") as file:
         scores = {(row["student_id"], row["section"]): float(row["score"]) for row in csv.DictReader(file)}
     return tuple(
         Mark(student, section, scores.get((student, section)), sample.expected.score, sample.expected.max_score)
-        for section in course.sections
+        for section in sections
         for student, sample in sorted(
             make_samples(section, course.master(section), read_catalogue(course.catalogue_path(section))).items()
         )
@@ -105,13 +110,21 @@ def report(course: Course, found: Sequence[Mark]) -> int:
     return PROBLEMS if wrong else 0
 
 
-def main() -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run the demo from an empty course folder."""
+    parser = argparse.ArgumentParser(prog="python -m tools.demo", description="Go through the instructor's loop.")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help="sections (default: the first)")
+    options = parser.parse_args(argv)
     shutil.rmtree(COURSE, ignore_errors=True)
     COURSE.mkdir(parents=True)
-    code = run_all(commands(COURSE), lambda step: subprocess.run([sys.executable, *step], cwd=ROOT).returncode)
     course = Course.at(COURSE)
-    return code or report(course, marks(course, COURSE / "grades.csv"))
+    try:
+        sections = course.select(options.sections or course.sections[:1])
+    except CourseError as error:
+        parser.error(str(error))
+    steps = commands(COURSE, sections)
+    code = run_all(steps, lambda step: subprocess.run([sys.executable, *step], cwd=ROOT).returncode)
+    return code or report(course, marks(course, sections, COURSE / "grades.csv"))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from tests.mini_course import mini_course
 from tools.demo import commands, marks, report, run_all, tolerated
 from tools.system_packages import find_chromium, is_required, may_install
 
-STEPS = commands(Path("course"))
+STEPS = commands(Path("course"), ["01_mini"])
 
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: step[2] if step[1] == "autograder" else step[1])
@@ -93,7 +93,7 @@ def test_the_demo_ends_in_the_grades_and_fails_if_one_is_not_as_expected(
     course = mini_course(tmp_path)
     grades = tmp_path / "grades.csv"
     grades.write_text(GRADES.format(untouched=untouched), encoding="utf-8")
-    found = [each for each in marks(course, grades) if each.score is not None]
+    found = [each for each in marks(course, course.sections, grades) if each.score is not None]
     assert report(course, found) == code
     printed = capsys.readouterr().out
     assert "feedback/complete/01_mini/01_mini.html" in printed
@@ -104,4 +104,4 @@ def test_a_sample_without_a_grade_is_not_as_expected(tmp_path: Path) -> None:
     course = mini_course(tmp_path)
     grades = tmp_path / "grades.csv"
     grades.write_text("student_id,section,score,max_score\n", encoding="utf-8")
-    assert not any(each.is_right for each in marks(course, grades))
+    assert not any(each.is_right for each in marks(course, course.sections, grades))
