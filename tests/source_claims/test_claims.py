@@ -22,6 +22,21 @@ EACH = [(section, claim) for section, claims in sorted(CLAIMS.items()) for claim
 HEADINGS = {
     "02_floats": ["P2 2.1", "P2 2.2", "P2 2.3", "P2 2.4", "P2 2.5", "P2 2.6", "P2 7", "P2 8"],
     "03_arithmetic": ["P2 3.1", "P2 3.2", "P2 3.3", "P2 3.4", "P2 3.5", "P2 7", "P2 8", "B04 result 2", "B04 lab 1"],
+    "04_mixed_precision": [
+        "P2 0.1",
+        "P2 0.2",
+        "P2 4.1",
+        "P2 4.2",
+        "P2 4.3",
+        "P2 4.4",
+        "P2 4.5",
+        "P2 6",
+        "P2 7",
+        "P2 8",
+        "B04 exercise 2",
+        "B04 result 1",
+        "B04 if your numbers disagree",
+    ],
     "05_quantization": [
         "P2 5.1",
         "P2 5.2",
