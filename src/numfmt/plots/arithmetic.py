@@ -225,15 +225,15 @@ def exponentials(logits: Sequence[float], fmt: FloatFormat) -> Figure:
 
 def grid_stride(count: int, blocks: int, threads: int) -> Figure:
     """Draw which block and thread of a grid-stride loop adds which of `count` elements, a row for each step."""
-    row = blocks * threads
-    figure, axes = plt.subplots(figsize=(9.2, 0.5 * math.ceil(count / row) + 1.4))
+    width = blocks * threads
+    figure, axes = plt.subplots(figsize=(9.2, 0.5 * math.ceil(count / width) + 1.4))
     for element in range(count):
-        step, place = divmod(element, row)
+        step, place = divmod(element, width)
         block, thread = divmod(place, threads)
         colour, _ = SERIES[block % len(SERIES)]
         axes.add_patch(Rectangle((place, -step), 1, -1, facecolor=colour, alpha=0.28, edgecolor="white"))
         axes.text(place + 0.5, -step - 0.5, str(element), ha="center", va="center", fontsize=10)
-    for place in range(row):
+    for place in range(width):
         block, thread = divmod(place, threads)
         axes.text(place + 0.5, 0.12, str(thread), ha="center", va="bottom", fontsize=9, color=GREY)
         if thread == 0:
@@ -243,9 +243,9 @@ def grid_stride(count: int, blocks: int, threads: int) -> Figure:
                 fontweight="bold",
             )  # fmt: skip
     axes.text(-0.2, 0.12, "thread", ha="right", va="bottom", fontsize=9, color=GREY)
-    for step in range(math.ceil(count / row)):
+    for step in range(math.ceil(count / width)):
         axes.text(-0.2, -step - 0.5, f"step {step}", ha="right", va="center", fontsize=10)
-    axes.set(xlim=(-1.6, row + 0.1), ylim=(-math.ceil(count / row) - 0.1, 1.7))
+    axes.set(xlim=(-1.6, width + 0.1), ylim=(-math.ceil(count / width) - 0.1, 1.7))
     axes.axis("off")
     return figure
 
