@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile, gettempdir
 from typing import Any
 
 import nbformat
@@ -31,6 +31,9 @@ from autograder.releasing.generate import SHIPPED
 
 _GRACE = 150.0
 """Seconds beyond the notebook's limit for starting and stopping; then the worker itself counts as stuck."""
+
+_LONGEST_FOLDER = 50
+"""Characters; the path of a socket may have about 100."""
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONPATH")
 _CACHES = ("XDG_CACHE_HOME", "MPLCONFIGDIR")
@@ -52,7 +55,7 @@ class PlainRunner:
     def __call__(self, notebook: NotebookNode, limits: Limits) -> Run:
         """Run the notebook in a new process; nothing of it is left afterwards, whatever happens."""
         mark = uuid.uuid4().hex
-        with TemporaryDirectory(prefix="autograder-run-", ignore_cleanup_errors=True) as name:
+        with TemporaryDirectory(prefix="autograder-run-", dir=_short_folder(), ignore_cleanup_errors=True) as name:
             scratch = Path(name).resolve()
             environment = _prepare(scratch, self.folder, mark)
             request = {
@@ -112,6 +115,11 @@ class PlainRunner:
 
 plain = PlainRunner()
 """The plain runner for a section without files of its own."""
+
+
+def _short_folder() -> str | None:
+    """Return where scratch folders go: the usual place, unless the paths of sockets in it would be too long."""
+    return None if len(gettempdir()) <= _LONGEST_FOLDER else "/tmp"
 
 
 def _prepare(scratch: Path, folder: Path | None, mark: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -266,8 +267,7 @@ def test_ctrl_c_keeps_what_is_finished_and_leaves_nothing_running(tmp_path: Path
     hand_in(course, "a", answered(SEVEN, DOUBLE))
     hand_in(course, "b", answered("import time; time.sleep(100)", DOUBLE))
     hand_in(course, "c", answered(SEVEN, DOUBLE))
-    scratch = tmp_path / "t"
-    scratch.mkdir()
+    scratch = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))  # short, as sockets lie in it
     command = [sys.executable, "-m", "autograder", "grade", "--course", str(course.root), "--workers", "1"]
     environment = {**os.environ, "TMPDIR": str(scratch)}
     grader = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heed_ctrl_c)
