@@ -13,8 +13,8 @@ from typing import Any
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 50
-MAX_DIGITS = 20_000
-"""Bits of an integer, so that a huge one doesn't stop the other side."""
+MAX_BITS = 20_000
+"""The width of an integer, so that a huge one doesn't stop the other side."""
 
 
 class NotPlain(TypeError):
@@ -35,7 +35,7 @@ def pack(value: Any, depth: int = 0) -> Any:
     if value is Ellipsis:
         return {"t": "ellipsis"}
     if kind is int:
-        if value.bit_length() > MAX_DIGITS:
+        if value.bit_length() > MAX_BITS:
             raise NotPlain("an integer that is too large")
         return {"t": "int", "v": hex(value)}
     if kind is float:
@@ -122,7 +122,7 @@ def unpack(data: Any, depth: int = 0) -> Any:
     tag, value = data["t"], data.get("v")
     if tag == "ellipsis":
         return Ellipsis
-    if tag == "int" and type(value) is str and len(value) <= MAX_DIGITS // 4 + 4:
+    if tag == "int" and type(value) is str and len(value) <= MAX_BITS // 4 + 4:
         return int(value, 16)
     if tag == "float" and type(value) is str:
         return float.fromhex(value)
@@ -163,7 +163,7 @@ def _unpack_known(tag: str, value: Any) -> Any:
         if version != (1, 0):
             raise ValueError("an array of another version")
         shape, _, dtype = numpy.lib.format.read_array_header_1_0(file)
-        if dtype.hasobject or math.prod(shape) * dtype.itemsize > len(raw):
+        if dtype.hasobject or math.prod(shape) * max(dtype.itemsize, 1) > len(raw):
             raise ValueError("an array that isn't what it says")
         array = numpy.load(io.BytesIO(raw), allow_pickle=False)
         return array if tag == "array" else array[()]
