@@ -98,7 +98,7 @@ def explain(x: float, fmt: object) -> Explanation:
         fmt,
         code,
         value,
-        _kind(value, fmt),
+        kind_of(value, fmt),
         sign,
         rest[: fmt.exponent_bits],
         rest[fmt.exponent_bits :],
@@ -108,7 +108,8 @@ def explain(x: float, fmt: object) -> Explanation:
     )
 
 
-def _kind(value: float, fmt: FloatFormat) -> str:
+def kind_of(value: float, fmt: FloatFormat) -> str:
+    """Say what sort of value of the format this is: normal, subnormal, zero, infinity or NaN."""
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -12,14 +11,6 @@ import pytest
 
 import numfmt as nf
 from numfmt import plots
-
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def texts(figure: matplotlib.figure.Figure) -> list[str]:

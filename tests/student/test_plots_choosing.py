@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import matplotlib
-import matplotlib.pyplot as plt
 import ml_dtypes
 import numpy as np
 import pytest
 
 import numfmt as nf
 from numfmt import plots
-
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def bars(axes: matplotlib.axes.Axes) -> list[tuple[float, float, float]]:

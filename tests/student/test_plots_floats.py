@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 
 import matplotlib
-import matplotlib.pyplot as plt
 import ml_dtypes
 import numpy as np
 import pytest
@@ -22,14 +20,6 @@ from matplotlib.patches import Rectangle
 import numfmt as nf
 from numfmt import plots
 from numfmt.plots import floats
-
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def texts(figure: Figure) -> list[str]:

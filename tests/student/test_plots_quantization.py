@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 from numfmt import plots
-
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def ticks(axes: matplotlib.axes.Axes) -> list[list[float]]:

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
-import pytest
 import torch
 
 import numfmt as nf
 from numfmt import plots
-
-matplotlib.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def texts(axes: Any) -> list[str]:

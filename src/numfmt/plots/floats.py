@@ -13,6 +13,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MultipleLocator
 
 from ..codes import decode, encode, values
+from ..explaining import kind_of
 from ..float_format import FloatFormat
 from ..formats import IntFormat
 from ..neighbours import spacing
@@ -194,7 +195,7 @@ def all_codes(fmt: FloatFormat) -> Figure:
     found = set()
     for code, value in enumerate(decode(np.arange(256), fmt).tolist()):
         row, column = divmod(code, 16)
-        kind = _kind(value, fmt)
+        kind = kind_of(value, fmt)
         found.add(kind)
         axes.add_patch(Rectangle((column, -row), 1, -1, facecolor=KINDS[kind], edgecolor="white"))
         sign = "−" if math.copysign(1, value) < 0 else ""
@@ -220,16 +221,6 @@ def _values_between(fmt: FloatFormat | IntFormat, low: float, high: float) -> np
     """Return the different values from low to high, in order; adding 0 makes -0 the same as 0."""
     listed = np.unique(np.asarray(values(fmt), np.float64) + 0.0)
     return listed[(listed >= low) & (listed <= high)]
-
-
-def _kind(value: float, fmt: FloatFormat) -> str:
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "infinity"
-    if value == 0:
-        return "zero"
-    return "normal" if abs(value) >= fmt.smallest_normal else "subnormal"
 
 
 def _short(value: float) -> str:
