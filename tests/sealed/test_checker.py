@@ -52,7 +52,8 @@ def test_a_right_answer_passes_and_a_wrong_one_says_where() -> None:
 @pytest.mark.parametrize(
     "error",
     [SyntaxError("x"), SystemExit(0), GeneratorExit(), StopIteration(), MemoryError(), RecursionError(),
-     OSError(2, "x"), UnicodeDecodeError("utf-8", b"", 0, 1, "x"), type("Strange Name", (BaseException,), {})(), EOFError()],
+     OSError(2, "x"), UnicodeDecodeError("utf-8", b"", 0, 1, "x"), EOFError(),
+     type("Strange Name", (BaseException,), {})()],
     ids=lambda error: type(error).__name__,
 )  # fmt: skip
 def test_an_error_of_the_student_is_an_error_of_the_student(error: BaseException) -> None:
