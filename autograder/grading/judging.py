@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 
 from autograder.grading.result import CellResult, State
 from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Limits, Outcome, Status
+from autograder.parsing import parse
 from autograder.regions import RegionKind
 
 _BEGIN, _END = f"BEGIN {RegionKind.HIDDEN_TESTS}", f"END {RegionKind.HIDDEN_TESTS}"
@@ -87,7 +88,7 @@ def _is_visible(source: str, line: int | None) -> bool:
 def _own_messages(source: str) -> Iterator[re.Pattern[str]]:
     """Yield a pattern for each assertion message written out in the cell; {...} of an f-string fits any text."""
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except SyntaxError:  # a cell with IPython magics
         return
     for node in ast.walk(tree):

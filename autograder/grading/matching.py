@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +11,7 @@ from nbformat import NotebookNode
 from rapidfuzz import fuzz
 
 from autograder.grading.template import Role, Slot, defined_names, tidy
+from autograder.parsing import is_python
 
 _ALIKE = 60.0
 """Two sources with this ratio (of 100) or more are taken for versions of each other."""
@@ -64,17 +63,6 @@ def _piece(cell: dict[str, Any]) -> Piece:
         cell["id"] if isinstance(cell.get("id"), str) else None,
         grade_id if isinstance(grade_id, str) else None,
     )
-
-
-def is_python(source: str) -> bool:
-    """Say whether the source parses as Python."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def alike(a: str, b: str) -> float:

@@ -11,8 +11,9 @@ from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
-from autograder.grading.matching import Matching, Piece, is_python, match, pieces
+from autograder.grading.matching import Matching, Piece, match, pieces
 from autograder.grading.template import Role, Slot, slots, template, tidy
+from autograder.parsing import is_python
 
 
 @dataclass(frozen=True)

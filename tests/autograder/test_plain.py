@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import dedent
 
 import nbformat
@@ -54,14 +55,17 @@ def running_in(folder: Path) -> list[int]:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give the runner a temporary folder to itself, and see that nothing is left of its files and processes."""
-    folder = tmp_path / "t"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    yield folder
-    assert not list(folder.iterdir())
-    assert not running_in(folder)
+def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give the runner a temporary folder to itself, and see that nothing is left of its files and processes.
+
+    pytest's own folders have paths that the runner finds too long for sockets.
+    """
+    with TemporaryDirectory(prefix="t-", dir="/tmp") as name:
+        folder = Path(name)
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        yield folder
+        assert not list(folder.iterdir())
+        assert not running_in(folder)
 
 
 def notebook(**cells: str) -> NotebookNode:
