@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import os
 import re
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.grading.output import Budget, merge_streams
 from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Limits, Outcome, Status
-from autograder.sealed import isolation
+from autograder.sealed import isolation, provisioner
 from autograder.sealed.checking import Checker
 
 _TIMED_OUT = "AutograderTimeout"
@@ -152,24 +152,17 @@ class _Session:
 class _Specs(KernelSpecManager):  # type: ignore[misc]
     """Knows one kernel: this very Python, and no kernelspec of the user or the system."""
 
-    before: tuple[str, ...] = ()
+    metadata: dict[str, Any]
 
     def get_kernel_spec(self, kernel_name: str) -> KernelSpec:
-        argv = [*self.before, sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-        # A signal would end what stands before the kernel.
-        mode = "message" if self.before else "signal"
-        return KernelSpec(argv=argv, display_name="Python 3", language="python", interrupt_mode=mode)
+        argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        return KernelSpec(argv=argv, display_name="Python 3", language="python", metadata=self.metadata)
 
 
-class _Manager(AsyncKernelManager):  # type: ignore[misc]
-    """Starts kernels, and gives the file that they read to their user."""
-
-    owner: int | None = None
-
-    def write_connection_file(self, **options: Any) -> None:
-        super().write_connection_file(**options)
-        if self.owner is not None:
-            os.chown(self.connection_file, self.owner, self.owner)
+def _sealed(scratch: Path, walls: isolation.Walls) -> dict[str, Any]:
+    """Return the metadata of a kernelspec that puts kernels behind the walls."""
+    config = {"scratch": str(scratch), "walls": asdict(walls)}
+    return {"kernel_provisioner": {"provisioner_name": provisioner.NAME, "config": config}}
 
 
 class _Client(NotebookClient):  # type: ignore[misc]
@@ -185,12 +178,9 @@ class _Client(NotebookClient):  # type: ignore[misc]
         walls: isolation.Walls | None,
     ) -> _Client:
         specs = _Specs()
-        manager = _Manager(kernel_name="python3", kernel_spec_manager=specs)
-        if walls is not None:
-            manager.owner = isolation.prepare(scratch)
-            specs.before = tuple(isolation.command(scratch, manager.owner, walls))
-            environment = {**environment, **isolation.environment(scratch)}
-        if len(str(scratch)) < 80:  # a socket's path may have about 100 bytes
+        specs.metadata = _sealed(scratch, walls) if walls else {}
+        manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=specs)
+        if walls is None and len(str(scratch)) < 80:  # a socket's path may have about 100 bytes
             manager.transport, manager.ip = "ipc", str(scratch / "ipc" / "kernel")
         client = cls(
             notebook,

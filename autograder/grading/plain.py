@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -16,28 +15,20 @@ import time
 import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from fnmatch import fnmatch
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile, gettempdir
+from tempfile import TemporaryFile
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import REPOSITORY
+from autograder.grading import scratch as scratch_folder
 from autograder.grading.processes import MARK, end_job
 from autograder.grading.running import Interrupted, Limits, Outcome, Run, RunnerError, Status
-from autograder.releasing.generate import SHIPPED
 
 _GRACE = 150.0
 """Seconds beyond the notebook's limit for starting and stopping; then the worker itself counts as stuck."""
-
-_LONGEST_FOLDER = 50
-"""Characters; the path of a socket may have about 100."""
-
-_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONPATH")
-_CACHES = ("XDG_CACHE_HOME", "MPLCONFIGDIR")
-_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -55,9 +46,10 @@ class PlainRunner:
     def __call__(self, notebook: NotebookNode, limits: Limits) -> Run:
         """Run the notebook in a new process; nothing of it is left afterwards, whatever happens."""
         mark = uuid.uuid4().hex
-        with TemporaryDirectory(prefix="autograder-run-", dir=_short_folder(), ignore_cleanup_errors=True) as name:
+        with scratch_folder.new_folder() as name:
             scratch = Path(name).resolve()
-            environment = _prepare(scratch, self.folder, mark)
+            scratch_folder.fill(scratch, self.folder)
+            environment = {**scratch_folder.environment(scratch), MARK: mark}
             request = {
                 "notebook": notebook,
                 "limits": asdict(limits),
@@ -115,36 +107,6 @@ class PlainRunner:
 
 plain = PlainRunner()
 """The plain runner for a section without files of its own."""
-
-
-def _short_folder() -> str | None:
-    """Return where scratch folders go: the usual place, unless the paths of sockets in it would be too long."""
-    return None if len(gettempdir()) <= _LONGEST_FOLDER else "/tmp"
-
-
-def _prepare(scratch: Path, folder: Path | None, mark: str) -> dict[str, str]:
-    """Fill the scratch folder and return the environment: no secrets, no user configuration, one thread."""
-    for inside in ("work", "check", "ipc", "tmp", "ipython", "jupyter"):
-        (scratch / inside).mkdir()
-    for path in sorted(folder.rglob("*")) if folder else ():
-        if path.is_file() and any(fnmatch(path.name, pattern) for pattern in SHIPPED):
-            for inside in ("work", "check"):  # the checker's copies are out of the student's reach
-                to = scratch / inside / path.relative_to(folder or path)
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, to)
-    jupyter = {f"JUPYTER_{each}_DIR": str(scratch / "jupyter") for each in ("CONFIG", "DATA", "RUNTIME")}
-    return {
-        **{name: os.environ[name] for name in (*_PASSED_ON, *_CACHES) if name in os.environ},
-        **dict.fromkeys(_ONE_THREAD, "1"),
-        **jupyter,
-        "IPYTHONDIR": str(scratch / "ipython"),
-        "TMPDIR": str(scratch / "tmp"),
-        "MPLBACKEND": "Agg",
-        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-        # The same grade every time, also for code that depends on the order of a set.
-        "PYTHONHASHSEED": "0",
-        MARK: mark,
-    }
 
 
 def _read(answer: bytes) -> Run:

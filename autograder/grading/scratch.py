@@ -1,0 +1,52 @@
+"""The scratch folder of a run, and the environment of the processes that work in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from fnmatch import fnmatch
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
+
+from autograder.releasing.generate import SHIPPED
+
+_LONGEST_FOLDER = 50
+"""Characters; the path of a socket may have about 100."""
+
+_PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONPATH")
+_CACHES = ("XDG_CACHE_HOME", "MPLCONFIGDIR")
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def new_folder() -> TemporaryDirectory[str]:
+    """Return a folder that goes when it is left: in the usual place, unless paths of sockets would be too long."""
+    place = None if len(gettempdir()) <= _LONGEST_FOLDER else "/tmp"
+    return TemporaryDirectory(prefix="autograder-run-", dir=place, ignore_cleanup_errors=True)
+
+
+def fill(scratch: Path, folder: Path | None = None) -> None:
+    """Make the folders of a run, and in two of them copies of the files that ship from the section's `folder`."""
+    for inside in ("work", "check", "ipc", "tmp", "ipython", "jupyter"):
+        (scratch / inside).mkdir()
+    for path in sorted(folder.rglob("*")) if folder else ():
+        if path.is_file() and any(fnmatch(path.name, pattern) for pattern in SHIPPED):
+            for inside in ("work", "check"):  # the checker's copies are out of the student's reach
+                to = scratch / inside / path.relative_to(folder or path)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, to)
+
+
+def environment(scratch: Path) -> dict[str, str]:
+    """Return the environment of a run: no secrets, no user configuration, one thread."""
+    jupyter = {f"JUPYTER_{each}_DIR": str(scratch / "jupyter") for each in ("CONFIG", "DATA", "RUNTIME")}
+    return {
+        **{name: os.environ[name] for name in (*_PASSED_ON, *_CACHES) if name in os.environ},
+        **dict.fromkeys(_ONE_THREAD, "1"),
+        **jupyter,
+        "IPYTHONDIR": str(scratch / "ipython"),
+        "TMPDIR": str(scratch / "tmp"),
+        "MPLBACKEND": "Agg",
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+        # The same grade every time, also for code that depends on the order of a set.
+        "PYTHONHASHSEED": "0",
+    }

@@ -1,0 +1,86 @@
+"""A kernel provisioner for `jupyter_client`: whatever starts kernels through it starts them behind the walls.
+
+A kernelspec asks for it in its metadata, and then also plain nbclient or nbconvert run a notebook sealed:
+
+    "metadata": {"kernel_provisioner": {"provisioner_name": "autograder-sealed"}}
+
+The kernel starts in an empty folder of its own, with an environment that holds nothing of the caller's. It talks
+through sockets in that folder, is interrupted by messages, for a signal would end bubblewrap, and is killed at once
+when it has to go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from jupyter_client.provisioning import LocalProvisioner
+from traitlets import Dict, Unicode
+
+from autograder.grading import scratch as scratch_folder
+from autograder.sealed import isolation
+from autograder.sealed.sandbox import Sandbox
+
+NAME = "autograder-sealed"
+"""Its entry point, by which kernelspecs ask for it."""
+
+
+class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
+    """Starts a kernel in a sandbox and takes the sandbox down with it."""
+
+    scratch = Unicode(help="A filled scratch folder; without one, it is made and taken away again.").tag(config=True)
+    walls = Dict(help="What differs from the usual limits (see `Walls`).").tag(config=True)
+
+    _own: TemporaryDirectory[str] | None = None
+    _sandbox: Sandbox | None = None
+
+    async def pre_launch(self, **options: Any) -> dict[str, Any]:
+        """Prepare the folder, the sockets and the environment."""
+        folder = self._folder()
+        uid = isolation.prepare(folder)
+        if self._own is not None or "env" not in options:
+            options["env"] = scratch_folder.environment(folder)
+        options["env"] = {**options["env"], **isolation.environment(folder)}
+        self.kernel_spec.interrupt_mode = "message"
+        manager = self.parent
+        manager.transport, manager.ip = "ipc", str(folder / "ipc" / "kernel")
+        # In a folder that students can't write to: nobody can have put a link there.
+        manager.connection_file = str(folder / "jupyter" / f"kernel-{self.kernel_id}.json")
+        options = await super().pre_launch(**options)
+        os.chown(manager.connection_file, uid, uid)
+        options["before"] = isolation.command(folder, uid, isolation.Walls(**self.walls))
+        return dict(options)
+
+    async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
+        """Start the kernel."""
+        self._sandbox = Sandbox(options["before"], cmd, options["env"])
+        self.process, self.pid = self._sandbox.process, self._sandbox.process.pid
+        return self.connection_info
+
+    async def send_signal(self, signum: int) -> None:
+        """Only 0, which asks for life, and what ends a process are possible."""
+        if signum and self._sandbox is not None:
+            await asyncio.to_thread(self._sandbox.end)
+
+    async def shutdown_requested(self, restart: bool = False) -> None:
+        """Kill the kernel: nothing that it would do on its way out is wanted."""
+        await self.kill(restart)
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """Take away what was made; this may be called twice."""
+        if self._sandbox is not None:
+            await asyncio.to_thread(self._sandbox.end)
+        if self._own is not None and not restart:
+            self._own.cleanup()
+            self._own = None
+
+    def _folder(self) -> Path:
+        if self.scratch:
+            return Path(self.scratch)
+        if self._own is None:
+            self._own = scratch_folder.new_folder()
+            scratch_folder.fill(Path(self._own.name).resolve())
+        return Path(self._own.name).resolve()

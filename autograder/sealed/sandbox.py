@@ -1,0 +1,59 @@
+"""A sandbox that runs: bubblewrap, and everything that lives behind its walls and ends with them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import IO
+
+_PATIENCE = 5.0
+"""Seconds for the kernel to take a sandbox down."""
+
+
+class Sandbox:
+    """A command behind walls; `process` is bubblewrap, and ends when all of the sandbox has ended."""
+
+    def __init__(
+        self,
+        walls: Sequence[str],
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        stdin: int | IO[bytes] = subprocess.DEVNULL,
+        stdout: int | IO[bytes] = subprocess.DEVNULL,
+    ) -> None:
+        program, *words = walls
+        told, telling = os.pipe()
+        try:
+            self.process = subprocess.Popen(
+                [program, "--info-fd", str(telling), *words, *command],
+                env=environment, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
+                start_new_session=True, pass_fds=[telling],
+            )  # fmt: skip
+        finally:
+            os.close(telling)
+        with open(told, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            self.init = os.pidfd_open(json.loads(text)["child-pid"])
+        except (ValueError, ProcessLookupError):
+            self.process.kill()
+            self.process.wait()
+            raise OSError("bubblewrap didn't start: `autograder doctor` says why") from None
+
+    def end(self) -> None:
+        """Kill everything in the sandbox and wait until it is gone; harmless when that has been done."""
+        if self.process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self.init, signal.SIGKILL)  # the first process: the others go with it
+            try:
+                self.process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self.init >= 0:
+            os.close(self.init)
+            self.init = -1
