@@ -6,6 +6,7 @@ Arrays are float16, float32 or float64 here, or uint16 for the codes of BF16, wh
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +19,10 @@ from ._stepwise import round_block
 from .float_format import FloatFormat
 from .policies import Nan, Overflow, Rounding
 
+_SUBNORMAL = np.array([2.0**-140])
+
 BLOCK_BYTES = 360 * 1024
-"""The size of a block in a carrier: so large that the cost of a call is little, so small that a cache holds it."""
+"""The size of a block: so large that the cost of a call is little, so small that a cache holds it."""
 
 
 def round_even(x: Array, fmt: FloatFormat, policy: Overflow, nans: Nan, out: Array) -> None:
@@ -28,10 +31,9 @@ def round_even(x: Array, fmt: FloatFormat, policy: Overflow, nans: Nan, out: Arr
         np.copyto(out, x)
         x = out
     results = out.reshape(-1)
-    carriers = (FLOAT64,) if np.float64 in (x.dtype, out.dtype) else (FLOAT32, FLOAT64)
-    carrier, kernel = _first_kernel(fmt, carriers)
+    carrier, kernel = _first_kernel(fmt, x.dtype, _carriers(x.dtype, out.dtype))
     if kernel is None:
-        for part, numbers in _parts(x, carrier, np.empty):
+        for part, _, numbers in _parts(x, carrier, np.empty):
             _store(round_block(numbers, fmt, Rounding.NEAREST_EVEN, policy, nans, None), results[part])
         return
     direct = out.dtype == carrier.floats
@@ -50,11 +52,10 @@ def round_even(x: Array, fmt: FloatFormat, policy: Overflow, nans: Nan, out: Arr
 
 def encode_even(x: Array, fmt: FloatFormat, out: Array) -> None:
     """Encode, rounded to nearest even with IEEE overflow, into the contiguous `out`, in the format's code dtype."""
-    carriers = (FLOAT64,) if x.dtype == np.float64 else (FLOAT32, FLOAT64)
-    carrier, kernel = _first_kernel(fmt, carriers, encodes=True)
+    carrier, kernel = _first_kernel(fmt, x.dtype, _carriers(x.dtype), encodes=True)
     results = out.reshape(-1)
     if kernel is None:
-        for part, numbers in _parts(x, carrier, np.empty):
+        for part, _, numbers in _parts(x, carrier, np.empty):
             results[part] = _encoded(numbers, fmt)
         return
     with Arena() as arena, np.errstate(over="ignore", invalid="ignore"):
@@ -69,12 +70,30 @@ def _encoded(numbers: Array, fmt: FloatFormat) -> Array:
     return codes_for(round_block(numbers, fmt, Rounding.NEAREST_EVEN, Overflow.IEEE, Nan.RAISE, None), fmt)
 
 
+def _carriers(dtype: np.dtype[Any], result: np.dtype[Any] | None = None) -> tuple[Carrier, ...]:
+    """Return what may carry numbers of a dtype, the fastest first."""
+    widens = result is not None and _is_wider(result, dtype)
+    flushes = _is_wider(dtype, FLOAT32.floats) and _flushes_subnormals()
+    return (FLOAT64,) if widens or flushes else (FLOAT32, FLOAT64)
+
+
+def _is_wider(dtype: np.dtype[Any], other: np.dtype[Any]) -> bool:
+    return dtype.itemsize > other.itemsize
+
+
+def _flushes_subnormals() -> bool:
+    """Say whether the processor, as this thread has set it, makes zero of float32's subnormals."""
+    return not _SUBNORMAL.astype(np.float32).astype(np.float64).any()
+
+
 def _first_kernel(
-    fmt: FloatFormat, carriers: tuple[Carrier, ...], encodes: bool = False
+    fmt: FloatFormat, dtype: np.dtype[Any], carriers: tuple[Carrier, ...], encodes: bool = False
 ) -> tuple[Carrier, Kernel | None]:
     for carrier in carriers:
         kernel = kernel_for(fmt, carrier)
-        if kernel is not None and (kernel.encodes or not encodes):
+        if kernel is None or (encodes and not kernel.encodes):
+            continue
+        if kernel.sees_ties or not _is_wider(dtype, carrier.floats):
             return carrier, kernel
     return FLOAT64, None
 
@@ -83,29 +102,31 @@ def _passes(
     x: Array, kernel: Kernel, natural: bool, empty: Empty
 ) -> Iterator[tuple[slice, Array, Scratch, Array | None]]:
     """Yield each block: its place, its numbers, scratch of its size, and where the numbers beyond the kernel are."""
-    size = min(x.size, _block(kernel.carrier))
+    size = min(x.size, _block(x, kernel.carrier))
     scratch = kernel.scratch(size, empty)
-    for part, numbers in _parts(x, kernel.carrier, empty):
+    for part, given, numbers in _parts(x, kernel.carrier, empty):
         mine = scratch if len(numbers) == size else tuple(each[: len(numbers)] for each in scratch)
+        if _is_wider(x.dtype, kernel.carrier.floats):
+            kernel.lean(numbers, given, mine)
         yield part, numbers, mine, kernel.outside(numbers, mine, natural)
 
 
-def _block(carrier: Carrier) -> int:
-    return BLOCK_BYTES // carrier.floats.itemsize
+def _block(x: Array, carrier: Carrier) -> int:
+    return BLOCK_BYTES // max(x.itemsize, carrier.floats.itemsize)
 
 
-def _parts(x: Array, carrier: Carrier, empty: Empty) -> Iterator[tuple[slice, Array]]:
-    """Yield the numbers of x in the carrier's dtype, block by block, each with its place in the flattened array."""
+def _parts(x: Array, carrier: Carrier, empty: Empty) -> Iterator[tuple[slice, Array, Array]]:
+    """Yield x block by block: its place in the flattened array, its numbers as they are, and in the carrier."""
     flat = x.reshape(-1) if x.flags.c_contiguous else x.flat
-    block = _block(carrier)
+    block = _block(x, carrier)
     copy = None if x.dtype == carrier.floats else empty(min(x.size, block), carrier.floats)
     for start in range(0, x.size, block):
         part = slice(start, min(start + block, x.size))
-        numbers = flat[part]
+        given = numbers = flat[part]
         if copy is not None:
-            _load(numbers, copy[: len(numbers)])
-            numbers = copy[: len(numbers)]
-        yield part, numbers
+            numbers = copy[: len(given)]
+            _load(given, numbers)
+        yield part, given, numbers
 
 
 def _load(numbers: Array, out: Array) -> None:
@@ -127,4 +148,4 @@ def _store(numbers: Array, out: Array) -> None:
         bits = numbers.view(np.uint32)
         np.copyto(out, np.right_shift(bits, np.uint32(16)), casting="unsafe")
     else:
-        np.copyto(out, narrow(numbers, out.dtype))
+        np.copyto(out, numbers if _is_wider(out.dtype, numbers.dtype) else narrow(numbers, out.dtype))

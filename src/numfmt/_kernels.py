@@ -23,6 +23,9 @@ from .float_format import BF16, FP16, FP32, FP64, FloatFormat
 
 Scratch = tuple[Array, ...]
 
+_MANY = 1 / 8
+"""The share of places from which on comparing all numbers costs less than picking some."""
+
 
 @dataclass(frozen=True)
 class Carrier:
@@ -132,10 +135,41 @@ class Kernel(ABC):
         """Whether `encode` works for this format."""
         return True
 
+    @property
+    def spare(self) -> int:
+        """How many mantissa bits more the carrier has than the format."""
+        return self.carrier.mantissa_bits - self.fmt.mantissa_bits
+
+    @property
+    def sees_ties(self) -> bool:
+        """Whether the carrier holds what lies in the middle of two values of the format: `lean` needs it."""
+        return self.spare > 1
+
     @cached_property
     def limit(self) -> Array:
         """The carrier's code of the largest number that doesn't overflow."""
         return self.carrier.constant(_limit(self.fmt, self.carrier))
+
+    @cached_property
+    def _to_top(self) -> Array:
+        """How far to shift a code to keep only the bits below that of half a quantum."""
+        return self.carrier.constant(self.carrier.fmt.bits - self.spare + 1)
+
+    def lean(self, x: Array, wide: Array, scratch: Scratch) -> None:
+        """Move x, which was rounded from `wide`, off each tie that `wide` isn't, towards it.
+
+        Only there would rounding a second time give another result than rounding once.
+        """
+        work = scratch[0]
+        np.left_shift(x.view(self.carrier.codes), self._to_top, out=work)
+        if work.min() > 0:
+            return
+        like_ties = work == 0
+        if np.count_nonzero(like_ties) > _MANY * like_ties.size:
+            like_ties &= x != wide
+        places = np.flatnonzero(like_ties)
+        near, far = np.abs(x[places]), np.abs(wide[places])
+        x.view(self.carrier.signed)[places] += (far > near).view(np.int8) - (far < near).view(np.int8)
 
     def scratch(self, size: int, empty: Empty) -> Scratch:
         """Return the arrays that the other methods work in, for blocks of that size."""
@@ -183,9 +217,8 @@ class Truncation(Kernel):
 
     @cached_property
     def _constants(self) -> tuple[Array, ...]:
-        cut = self.carrier.mantissa_bits - self.fmt.mantissa_bits
-        keep = (1 << self.carrier.fmt.bits) - (1 << cut)
-        return tuple(map(self.carrier.constant, (cut, 1, (1 << (cut - 1)) - 1, keep)))
+        keep = (1 << self.carrier.fmt.bits) - (1 << self.spare)
+        return tuple(map(self.carrier.constant, (self.spare, 1, (1 << (self.spare - 1)) - 1, keep)))
 
     def _carried(self, x: Array, scratch: Scratch) -> Array:
         cut, one, half, _ = self._constants
@@ -215,12 +248,11 @@ class Adder(Kernel):
     @property
     def encodes(self) -> bool:
         """The number of quanta must not reach into the bits that the code's exponent is taken from."""
-        return self.fmt.mantissa_bits + 1 < self.carrier.mantissa_bits - self.fmt.mantissa_bits
+        return self.fmt.mantissa_bits + 1 < self.spare
 
     @cached_property
     def _constants(self) -> tuple[Array, ...]:
-        spare = self.carrier.mantissa_bits - self.fmt.mantissa_bits
-        raised = (spare << self.carrier.mantissa_bits) + (1 << (self.carrier.mantissa_bits - 1))
+        raised = (self.spare << self.carrier.mantissa_bits) + (1 << (self.carrier.mantissa_bits - 1))
         top = int(self.limit) >> self.carrier.mantissa_bits << self.carrier.mantissa_bits
         return tuple(map(self.carrier.constant, (raised, top)))
 
@@ -254,12 +286,11 @@ class Adder(Kernel):
 
     @cached_property
     def _code_constants(self) -> tuple[Array, ...]:
-        spare = self.carrier.mantissa_bits - self.fmt.mantissa_bits
-        lowest = self.fmt.minexp + self.carrier.fmt.bias + spare
-        offset = (lowest << self.fmt.mantissa_bits) + (1 << (self.carrier.mantissa_bits - 1) >> spare)
+        lowest = self.fmt.minexp + self.carrier.fmt.bias + self.spare
+        offset = (lowest << self.fmt.mantissa_bits) + (1 << (self.carrier.mantissa_bits - 1) >> self.spare)
         dtype = self.fmt.code_dtype
         return (
-            self.carrier.constant(spare),
+            self.carrier.constant(self.spare),
             np.array(offset % (1 << 8 * dtype.itemsize), dtype),
             self.carrier.constant(self.carrier.fmt.bits - self.fmt.bits),
             np.array(1 << (self.fmt.bits - 1), dtype),
@@ -287,6 +318,11 @@ class Adder(Kernel):
 
 class Powers(Kernel):
     """A format of powers of two without sign and zero, such as E8M0: add half a binade and cut the mantissa."""
+
+    @property
+    def sees_ties(self) -> bool:
+        """The smallest values may be subnormal in the carrier, where a tie has fewer zero bits than `lean` wants."""
+        return False
 
     @cached_property
     def _constants(self) -> tuple[Array, ...]:

@@ -157,15 +157,17 @@ def test_cases_that_people_ask_about(x: float, fmt: nf.FloatFormat, y: float) ->
 
 def test_subnormals_survive_where_the_processor_flushes_them() -> None:
     x = np.array([3e-39, -1e-40, 2.0**-149], np.float32)
+    wide = x.astype(np.float64)
     wanted = [float(np.float32(each).astype(ml_dtypes.bfloat16)) for each in x]
     supported = torch.set_flush_denormal(True)
     try:
         found = nf.round_to(x, nf.BF16).view(np.uint32)
+        of_wide = nf.round_to(wide, nf.BF16)
         of_tensor = nf.encode(torch.from_numpy(x.copy()).to(torch.float32), nf.BF16)
     finally:
         torch.set_flush_denormal(False)
     assert supported
-    assert found.view(np.float32).tolist() == wanted
+    assert found.view(np.float32).tolist() == of_wide.tolist() == wanted
     assert nf.decode(of_tensor.numpy(), nf.BF16).tolist() == wanted
 
 
