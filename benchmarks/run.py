@@ -20,6 +20,7 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -77,19 +78,20 @@ def torch_dtype(fmt: FloatFormat) -> Any:
     return dtype
 
 
-def rounding(x: np.ndarray, fmt: FloatFormat, turns: int) -> Row:
-    """Measure rounding float32 numbers to a format; the others' way is a cast and one back."""
+def ways(x: np.ndarray, fmt: FloatFormat) -> dict[str, Work | None]:
+    """Return each library's way to round float32 numbers; the others' is a cast and one back."""
     tensor, narrow, theirs = torch.from_numpy(x), torch_dtype(fmt), getattr(ml_dtypes, fmt.name, None)
-    row = per_element(
-        {
-            "numfmt": lambda: nf.round_to(x, fmt),
-            "ml_dtypes": None if theirs is None else lambda: x.astype(theirs).astype(np.float32),
-            "torch": None if narrow is None else lambda: tensor.to(narrow).float(),
-            "NumPy": (lambda: x.astype(np.float16).astype(np.float32)) if fmt == nf.FP16 else None,
-        },
-        x.size,
-        turns,
-    )
+    return {
+        "numfmt": lambda: nf.round_to(x, fmt),
+        "ml_dtypes": None if theirs is None else lambda: x.astype(theirs).astype(np.float32),
+        "torch": None if narrow is None else lambda: tensor.to(narrow).float(),
+        "NumPy": (lambda: x.astype(np.float16).astype(np.float32)) if fmt == nf.FP16 else None,
+    }
+
+
+def rounding(x: np.ndarray, fmt: FloatFormat, turns: int) -> Row:
+    """Measure rounding float32 numbers to a format."""
+    row = per_element(ways(x, fmt), x.size, turns)
     if fmt in GFLOAT:  # on a smaller array, so that the run ends
         few = x[: x.size // 16]
         with np.errstate(all="ignore"):
@@ -111,11 +113,15 @@ def coding(x: np.ndarray, fmt: FloatFormat, turns: int) -> Row:
 
 
 def wide_input(x: np.ndarray, fmt: FloatFormat, turns: int) -> Row:
-    """Measure rounding float64 numbers beside float32 numbers, and the peak of memory beyond the result."""
+    """Measure rounding float64 numbers beside float32 numbers, and the peak of memory beyond the result.
+
+    A mere copy of the float64 numbers shows what reading them and writing as many costs by itself.
+    """
     wide = x.astype(np.float64)
     works: dict[str, Work | None] = {
         "float32": lambda: nf.round_to(x, fmt),
         "float64": lambda: nf.round_to(wide, fmt),
+        "a copy of float64": wide.copy,
     }
     extra: list[int] = []
     thread = threading.Thread(target=lambda: extra.append(extra_bytes(x, fmt)))
@@ -133,19 +139,24 @@ def extra_bytes(x: np.ndarray, fmt: FloatFormat) -> int:
     return int(peak - result.nbytes)
 
 
-def by_size(fmt: FloatFormat, powers: Iterable[int], turns: int) -> Row:
-    """Measure rounding arrays of 2**power elements, in nanoseconds an element."""
-    row: Row = {"format": str(fmt)}
+def by_size(fmt: FloatFormat, powers: Iterable[int], turns: int) -> list[Row]:
+    """Measure each library's rounding of arrays of 2**power elements, in nanoseconds an element."""
+    rows: dict[str, Row] = {}
     for power in powers:
         x = np.random.default_rng(power).standard_normal(2**power, dtype=np.float32)
         calls = max(1, 2 ** (18 - power))
+        works: dict[str, Work | None] = {
+            name: partial(repeat, way, calls) for name, way in ways(x, fmt).items() if way is not None
+        }
+        for name, each in per_element(works, x.size * calls, min(turns, 5)).items():
+            rows.setdefault(name, {"format": str(fmt), "by": name})[f"2^{power}"] = each
+    return list(rows.values())
 
-        def work(x: np.ndarray = x, calls: int = calls) -> None:
-            for _ in range(calls):
-                nf.round_to(x, fmt)
 
-        row |= per_element({f"2^{power}": work}, x.size * calls, min(turns, 5))
-    return row
+def repeat(work: Work, calls: int) -> None:
+    """Do the work so many times."""
+    for _ in range(calls):
+        work()
 
 
 def imports(turns: int) -> Row:
@@ -181,7 +192,7 @@ def measure(size: int, powers: range, turns: int) -> dict[str, list[Row]]:
     ):
         tables[title] = [_told(one(x, fmt, turns), title) for fmt in formats]
     tables["By size, ns an element"] = [
-        _told(by_size(fmt, powers, turns), "size") for fmt in (nf.E4M3, nf.E2M1, nf.BF16)
+        _told(row, "size") for fmt in (nf.E4M3, nf.E2M1, nf.BF16) for row in by_size(fmt, powers, turns)
     ]
     tables["Import"] = [imports(max(turns, 11))]
     first, second, third, fourth, fifth = tables.values()
@@ -189,7 +200,8 @@ def measure(size: int, powers: range, turns: int) -> dict[str, list[Row]]:
     add_ratios(second, {"× encode": ("ml_dtypes encode", "encode"), "× decode": ("ml_dtypes decode", "decode")})
     add_ratios(third, {"float64 / float32": ("float64", "float32")})
     for row in fourth:
-        row["slowest / fastest"] = max(list(row.values())[1:]) / min(list(row.values())[1:])
+        times = [each for each in row.values() if isinstance(each, float)]
+        row["slowest / fastest"] = max(times) / min(times)
     add_ratios(fifth, {"numfmt / NumPy": ("numfmt", "NumPy")})
     return tables
 
