@@ -40,13 +40,14 @@ async def execute(
     scratch: Path,
     environment: dict[str, str],
     walls: isolation.Walls | None = None,
+    server: str = "",
 ) -> dict[str, Outcome]:
     """Run the code cells in order, put their outputs into the notebook, and return their outcomes by cell id.
 
     A cell that ends the kernel, or that can't be interrupted, costs only itself: a new kernel runs the student's
     earlier cells again (no test cells, no cell that ended a kernel), and the next cell goes on there.
     """
-    session = _Session(notebook, limits, scratch, environment, walls)
+    session = _Session(notebook, limits, scratch, environment, walls, server)
     try:
         await session.start()
         return {notebook.cells[index]["id"]: await session.outcome(index) for index in _code(notebook)}
@@ -73,11 +74,12 @@ class _Session:
         scratch: Path,
         environment: dict[str, str],
         walls: isolation.Walls | None,
+        server: str,
     ) -> None:
         self._notebook, self._limits, self._scratch, self._environment = notebook, limits, scratch, environment
-        self._walls = walls
+        self._metadata = _sealed(scratch, walls, server) if walls else {}
         self._client: _Client | None = None
-        self._checker = Checker(scratch / "check", scratch / "ipc", environment)
+        self._checker = Checker(scratch / "check", scratch / "ipc", environment, server)
         self._deadline = float("inf")
         self._lethal: set[int] = set()
         self._budget = Budget(limits.output_bytes, _WHOLE_NOTEBOOK * limits.output_bytes)
@@ -85,7 +87,7 @@ class _Session:
     async def start(self) -> None:
         checker = asyncio.create_task(self._checker.start())  # both take their time
         self._client = await _Client.started(
-            self._notebook, self._scratch, self._environment, self._budget, self._walls
+            self._notebook, self._scratch, self._environment, self._budget, self._metadata
         )
         await checker
         self._deadline = min(self._deadline, time.monotonic() + self._limits.notebook_seconds)
@@ -159,9 +161,9 @@ class _Specs(KernelSpecManager):  # type: ignore[misc]
         return KernelSpec(argv=argv, display_name="Python 3", language="python", metadata=self.metadata)
 
 
-def _sealed(scratch: Path, walls: isolation.Walls) -> dict[str, Any]:
+def _sealed(scratch: Path, walls: isolation.Walls, server: str) -> dict[str, Any]:
     """Return the metadata of a kernelspec that puts kernels behind the walls."""
-    config = {"scratch": str(scratch), "walls": asdict(walls)}
+    config = {"scratch": str(scratch), "walls": asdict(walls), "server": server}
     return {"kernel_provisioner": {"provisioner_name": provisioner.NAME, "config": config}}
 
 
@@ -175,12 +177,12 @@ class _Client(NotebookClient):  # type: ignore[misc]
         scratch: Path,
         environment: dict[str, str],
         budget: Budget,
-        walls: isolation.Walls | None,
+        metadata: dict[str, Any],
     ) -> _Client:
         specs = _Specs()
-        specs.metadata = _sealed(scratch, walls) if walls else {}
+        specs.metadata = metadata
         manager = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=specs)
-        if walls is None and len(str(scratch)) < 80:  # a socket's path may have about 100 bytes
+        if not metadata and len(str(scratch)) < 80:  # a socket's path may have about 100 bytes
             manager.transport, manager.ip = "ipc", str(scratch / "ipc" / "kernel")
         client = cls(
             notebook,

@@ -6,26 +6,28 @@ user.
 
 from __future__ import annotations
 
+import contextlib
 import json
-import os
 import subprocess
 import sys
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import IO, Any
 
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.course import REPOSITORY
 from autograder.grading import scratch as scratch_folder
 from autograder.grading.processes import MARK, end_job
 from autograder.grading.running import Interrupted, Limits, Outcome, Run, RunnerError, Status
+from autograder.sealed.forking import NoFork, Process, fork
+
+WORKER = "autograder.grading.worker"
 
 _GRACE = 150.0
 """Seconds beyond the notebook's limit for starting and stopping; then the worker itself counts as stuck."""
@@ -56,6 +58,7 @@ class PlainRunner:
                 "scratch": str(scratch),
                 "environment": environment,
                 "walls": self._isolation(),
+                "server": self._server(),
             }
             try:
                 answer = self._ask(request, scratch, environment, time.monotonic() + limits.notebook_seconds + _GRACE)
@@ -67,42 +70,60 @@ class PlainRunner:
         """Return what isolates the kernel (see `autograder.sealed.isolation.Walls`); here nothing does."""
         return None
 
+    def _server(self) -> str:
+        """Return the path to ask a fork server at (see `autograder.sealed.forking`); here there is none."""
+        return ""
+
     def _ask(self, request: dict[str, Any], scratch: Path, environment: Mapping[str, str], deadline: float) -> bytes:
-        paths = [str(REPOSITORY), *filter(None, [environment.get("PYTHONPATH")])]
-        # A file, not a pipe: `communicate`, interrupted by its timeout, forgets what a full pipe hasn't taken yet.
-        with TemporaryFile() as given:
+        # Files, not pipes: nothing has to be taken in while the process runs.
+        with TemporaryFile() as given, TemporaryFile() as answered, TemporaryFile() as complained:
             given.write(json.dumps(request).encode())
             given.seek(0)
-            process = subprocess.Popen(
-                [sys.executable, "-m", "autograder.grading.worker"],
-                cwd=scratch,
-                env={**environment, "PYTHONPATH": os.pathsep.join(paths)},
-                stdin=given,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-            )
-        with process:
+            process = self._born((given, answered, complained), scratch, environment)
             try:
-                return self._wait(process, deadline)
+                self._wait(process, deadline)
             finally:
                 process.kill()
+                process.wait()
+            answer, complaint = (_whole(file) for file in (answered, complained))
+        if not answer:
+            lines = complaint.decode("utf-8", "replace").strip().splitlines()
+            reason = lines[-1] if lines else "no reason given"
+            raise RunnerError(f"the process that runs the notebook ended early ({reason})")
+        return answer
 
-    def _wait(self, process: subprocess.Popen[bytes], deadline: float) -> bytes:
+    def _born(self, streams: Sequence[IO[bytes]], scratch: Path, environment: Mapping[str, str]) -> Process:
+        """Start a worker with these three streams."""
+        if self._server():
+            with contextlib.suppress(NoFork):
+                numbers = [each.fileno() for each in streams]
+                return fork(self._server(), WORKER, numbers, environment, folder=str(scratch))
+        stdin, stdout, stderr = streams
+        return subprocess.Popen(
+            [sys.executable, "-m", WORKER],
+            cwd=scratch,
+            env={**environment, "PYTHONPATH": scratch_folder.python_path(environment)},
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+
+    def _wait(self, process: Process, deadline: float) -> None:
         while True:
             try:
-                answer, complaint = process.communicate(timeout=0.1)
+                process.wait(0.1)
+                return
             except subprocess.TimeoutExpired:
                 if self.stop.is_set():
                     raise Interrupted from None
                 if time.monotonic() > deadline:
                     raise RunnerError("the process that runs the notebook got stuck") from None
-                continue
-            if process.returncode or not answer:
-                lines = complaint.decode("utf-8", "replace").strip().splitlines()
-                reason = lines[-1] if lines else f"exit code {process.returncode}"
-                raise RunnerError(f"the process that runs the notebook ended early ({reason})")
-            return answer
+
+
+def _whole(file: IO[bytes]) -> bytes:
+    file.seek(0)
+    return file.read()
 
 
 plain = PlainRunner()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-from autograder.releasing.generate import SHIPPED
+from autograder.course import REPOSITORY
 
 _LONGEST_FOLDER = 50
 """Characters; the path of a socket may have about 100."""
@@ -28,10 +29,14 @@ def fill(scratch: Path, folder: Path | None = None) -> None:
     """Make the folders of a run, and in two of them copies of the files that ship from the section's `folder`."""
     for inside in ("work", "check", "ipc", "tmp", "ipython", "jupyter"):
         (scratch / inside).mkdir()
-    for path in sorted(folder.rglob("*")) if folder else ():
+    if folder is None:
+        return
+    from autograder.releasing.generate import SHIPPED  # with all of nbgrader, which a worker doesn't need
+
+    for path in sorted(folder.rglob("*")):
         if path.is_file() and any(fnmatch(path.name, pattern) for pattern in SHIPPED):
             for inside in ("work", "check"):  # the checker's copies are out of the student's reach
-                to = scratch / inside / path.relative_to(folder or path)
+                to = scratch / inside / path.relative_to(folder)
                 to.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, to)
 
@@ -50,3 +55,8 @@ def environment(scratch: Path) -> dict[str, str]:
         # The same grade every time, also for code that depends on the order of a set.
         "PYTHONHASHSEED": "0",
     }
+
+
+def python_path(environment: Mapping[str, str]) -> str:
+    """Return the PYTHONPATH of our own processes: they must find this package, whatever is installed."""
+    return os.pathsep.join([str(REPOSITORY), *filter(None, [environment.get("PYTHONPATH")])])

@@ -50,7 +50,7 @@ async def _run(request: dict[str, Any], scratch: Path) -> dict[str, Any]:
     notebook: NotebookNode = nbformat.from_dict(request["notebook"])
     walls = Walls(**request["walls"]) if request["walls"] else None
     outcomes: dict[str, Outcome] = await execute(
-        notebook, Limits(**request["limits"]), scratch, request["environment"], walls
+        notebook, Limits(**request["limits"]), scratch, request["environment"], walls, request["server"]
     )
     return {"notebook": notebook, "outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()}}
 

@@ -6,17 +6,21 @@ import asyncio
 import contextlib
 import json
 import os
+import socket
+import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
-from autograder.course import REPOSITORY
 from autograder.grading.running import Outcome, Status
+from autograder.grading.scratch import python_path
+from autograder.sealed.forking import NoFork, Process, fork
 
 _HERE = Path(__file__).parent
 _LINE = 64 * 1024
+_PROGRAM = "autograder.sealed.checker"
 Serve = Callable[[str], Coroutine[Any, Any, tuple[Outcome, bool]]]
 """Runs code in the student's kernel; says what became of it, and whether the kernel can be used further."""
 
@@ -24,18 +28,20 @@ Serve = Callable[[str], Coroutine[Any, Any, tuple[Outcome, bool]]]
 class Checker:
     """The checker's process of one submission, started when it is first needed and again after a deadline."""
 
-    def __init__(self, folder: Path, sockets: Path, environment: dict[str, str]) -> None:
-        self._folder, self._sockets, self._environment = folder, sockets, environment
-        self._process: asyncio.subprocess.Process | None = None
+    def __init__(self, folder: Path, sockets: Path, environment: dict[str, str], server: str = "") -> None:
+        self._folder, self._sockets, self._environment, self._server = folder, sockets, environment, server
+        self._process: Process | None = None
+        self._reader: asyncio.StreamReader
+        self._writer: asyncio.StreamWriter
 
     async def outcome(self, source: str, serve: Serve, seconds: float) -> tuple[Outcome, bool]:
         """Run a test cell; return its outcome, and whether the student's kernel can be used further."""
         path = self._sockets / uuid.uuid4().hex[:12]
-        process = await self.start()
-        await self._send(process, {"source": source, "socket": str(path)})
-        await self._receive(process)  # it listens
+        await self.start()
+        await self._send({"source": source, "socket": str(path)})
+        await self._receive()  # it listens
         serving = asyncio.create_task(serve(serving_code(str(path))))
-        hearing = asyncio.create_task(self._receive(process))
+        hearing = asyncio.create_task(self._receive())
         done, _ = await asyncio.wait({serving, hearing}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if serving in done and hearing not in done:
             # The kernel has ended, or its code left off: the checker sees that too, unless nobody ever called it.
@@ -54,6 +60,7 @@ class Checker:
         try:
             heard = hearing.result()
         except EOFError:
+            await self.stop()
             return Outcome(Status.NOT_RUN, evalue="the checker's process ended"), (await serving)[1]
         served, usable = await serving
         return _outcome(heard, served), usable
@@ -62,37 +69,39 @@ class Checker:
         """End the checker's process."""
         if self._process is not None:
             process, self._process = self._process, None
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-            await process.wait()
+            process.kill()
+            await asyncio.to_thread(process.wait)
+            self._writer.close()
 
-    async def start(self) -> asyncio.subprocess.Process:
-        """Start the process if there is none, and return it."""
-        if self._process is None or self._process.returncode is not None:
-            self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "autograder.sealed.checker",
-                cwd=self._folder, env={**self._environment, "PYTHONPATH": _python_path(self._environment)},
-                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-                limit=_LINE,
-            )  # fmt: skip
-        return self._process
+    async def start(self) -> None:
+        """Start the process if there is none."""
+        if self._process is None:
+            ours, theirs = socket.socketpair()
+            with theirs:
+                self._process = self._born(theirs)
+            self._reader, self._writer = await asyncio.open_unix_connection(sock=ours, limit=_LINE)
 
-    async def _send(self, process: asyncio.subprocess.Process, message: dict[str, Any]) -> None:
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(message).encode() + b"\n")
-        await process.stdin.drain()
+    def _born(self, stream: socket.socket) -> Process:
+        if self._server:
+            with contextlib.suppress(NoFork), open(os.devnull, "wb") as nowhere:
+                streams = [stream.fileno(), stream.fileno(), nowhere.fileno()]
+                return fork(self._server, _PROGRAM, streams, self._environment, folder=str(self._folder))
+        return subprocess.Popen(
+            [sys.executable, "-m", _PROGRAM],
+            cwd=self._folder, env={**self._environment, "PYTHONPATH": python_path(self._environment)},
+            stdin=stream.fileno(), stdout=stream.fileno(), stderr=subprocess.DEVNULL,
+        )  # fmt: skip
 
-    async def _receive(self, process: asyncio.subprocess.Process) -> dict[str, Any]:
-        assert process.stdout is not None
-        line = await process.stdout.readline()
+    async def _send(self, message: dict[str, Any]) -> None:
+        self._writer.write(json.dumps(message).encode() + b"\n")
+        await self._writer.drain()
+
+    async def _receive(self) -> dict[str, Any]:
+        line = await self._reader.readline()
         if not line:
             raise EOFError
         message: dict[str, Any] = json.loads(line)
         return message
-
-
-def _python_path(environment: dict[str, str]) -> str:
-    return os.pathsep.join([str(REPOSITORY), *filter(None, [environment.get("PYTHONPATH")])])
 
 
 def serving_code(path: str) -> str:

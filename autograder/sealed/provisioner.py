@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,6 +24,7 @@ from traitlets import Dict, Unicode
 
 from autograder.grading import scratch as scratch_folder
 from autograder.sealed import isolation
+from autograder.sealed.forking import KERNEL, Forked, NoFork, fork
 from autograder.sealed.sandbox import Sandbox
 
 NAME = "autograder-sealed"
@@ -32,10 +35,13 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
     """Starts a kernel in a sandbox and takes the sandbox down with it."""
 
     scratch = Unicode(help="A filled scratch folder; without one, it is made and taken away again.").tag(config=True)
+    server = Unicode(help="Where to ask a fork server for kernels; without one, they are started.").tag(config=True)
     walls = Dict(help="What differs from the usual limits (see `Walls`).").tag(config=True)
 
     _own: TemporaryDirectory[str] | None = None
     _sandbox: Sandbox | None = None
+    _forked: Forked | None = None
+    _uid = -1
 
     async def pre_launch(self, **options: Any) -> dict[str, Any]:
         """Prepare the folder, the sockets and the environment."""
@@ -51,14 +57,40 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
         manager.connection_file = str(folder / "jupyter" / f"kernel-{self.kernel_id}.json")
         options = await super().pre_launch(**options)
         os.chown(manager.connection_file, uid, uid)
-        options["before"] = isolation.command(folder, uid, isolation.Walls(**self.walls))
+        self._uid = uid
         return dict(options)
 
     async def launch_kernel(self, cmd: list[str], **options: Any) -> Any:
-        """Start the kernel."""
-        self._sandbox = Sandbox(options["before"], cmd, options["env"])
+        """Fork the kernel, or start it."""
+        await asyncio.to_thread(self._launch, cmd, options["env"])
+        assert self._sandbox is not None
         self.process, self.pid = self._sandbox.process, self._sandbox.process.pid
         return self.connection_info
+
+    def _launch(self, command: list[str], environment: dict[str, str]) -> None:
+        folder, walls = self._folder(), isolation.Walls(**self.walls)
+        words = isolation.command(folder, self._uid, walls)
+        self._forked = None
+        if self.server and command[:3] == [sys.executable, "-m", KERNEL]:
+            sandbox = Sandbox.waiting(words, environment)
+            try:
+                self._forked = fork(
+                    self.server, KERNEL, [sandbox.init], environment,
+                    folder=str(folder / "work"), arguments=command[3:], uid=self._uid, walls=asdict(walls),
+                )  # fmt: skip
+                self._sandbox = sandbox
+                return
+            except NoFork as error:
+                self.log.warning("No kernel could be forked: %s", error)
+                sandbox.end()
+        self._sandbox = Sandbox(words, command, environment)
+
+    async def poll(self) -> int | None:
+        """Say whether the kernel has ended: its exit code, and None while it lives."""
+        if self._sandbox is not None and self._forked is not None and self._forked.has_ended():
+            await asyncio.to_thread(self._sandbox.end)
+        code: int | None = await super().poll()
+        return code
 
     async def send_signal(self, signum: int) -> None:
         """Only 0, which asks for life, and what ends a process are possible."""

@@ -17,6 +17,7 @@ class SealedRunner(PlainRunner):
     """Runs notebooks as PlainRunner does, in a kernel that can reach nothing but its own working folder."""
 
     walls: Walls = field(default_factory=Walls)
+    server: str = field(default="", compare=False)
 
     @property
     def name(self) -> str:
@@ -25,6 +26,9 @@ class SealedRunner(PlainRunner):
 
     def _isolation(self) -> dict[str, Any] | None:
         return asdict(self.walls)
+
+    def _server(self) -> str:
+        return self.server
 
 
 def choose_runner(folder: Path, stop: threading.Event | None = None, unsafe: bool = False) -> PlainRunner:
