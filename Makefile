@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab demo test test-fast notebooks lint bench lock FORCE
+.PHONY: help setup lab demo test test-fast notebooks book lint bench lock FORCE
 
 help:
 	@echo "Targets (each makes the environment first if it has to):"
@@ -36,6 +36,9 @@ test-fast: $(STAMP)  ## the tests that start no notebook and no browser, in unde
 
 notebooks: $(STAMP)  ## re-execute the notebooks from their text twins (SECTION=01_integers for one)
 	@$(PY) tools/notebooks.py $(SECTION)
+
+book: $(STAMP)  ## build the lectures and the reference as a static site, build/book/html
+	@$(PY) -m tools.book $(BOOK_ARGS)
 
 lint: $(STAMP)  ## ruff, mypy and codespell
 	@$(PY) -m ruff check --quiet .

@@ -34,10 +34,7 @@ class Leak:
 
 def find_leaks(bundle: Path, secrets: Iterable[Secret]) -> tuple[Leak, ...]:
     """Return every leak in the bundle: secrets, markers, stored outputs, and files that don't belong there."""
-    lines: dict[str, Secret | str] = {}
-    for secret in secrets:
-        lines.setdefault(secret.squeezed, secret)
-    lines |= {squeeze(marker): marker for marker in MARKERS}
+    lines = _lines(secrets)
     finder = Finder(lines)
     leaks: list[Leak] = []
     for name in (*files_in(bundle), MANIFEST):
@@ -53,6 +50,20 @@ def find_leaks(bundle: Path, secrets: Iterable[Secret]) -> tuple[Leak, ...]:
             leaks.append(Leak(name, error.place, error.kind, str(error)))
     leaks += _against_manifest(bundle)
     return tuple(leaks)
+
+
+def find_leaks_in_pages(pages: Iterable[tuple[str, str]], secrets: Iterable[Secret]) -> tuple[Leak, ...]:
+    """Return every secret and marker in the texts of pages, given as (name, text)."""
+    lines = _lines(secrets)
+    finder = Finder(lines)
+    return tuple(leak for name, text in pages for leak in _in_text(name, Text("page", text), finder, lines))
+
+
+def _lines(secrets: Iterable[Secret]) -> dict[str, Secret | str]:
+    lines: dict[str, Secret | str] = {}
+    for secret in secrets:
+        lines.setdefault(secret.squeezed, secret)
+    return lines | {squeeze(marker): marker for marker in MARKERS}
 
 
 def _misplaced(name: str, path: Path) -> Iterator[Leak]:

@@ -17,8 +17,8 @@ from .rounding import holds, round_to
 def spacing(x: object, fmt: object) -> Any:
     """Return the distance between neighbouring values of a float format around each number; always positive.
 
-    It is the quantum of the binade that |x| lies in (as with `numpy.spacing`, towards larger magnitudes): at zero and
-    among subnormals the smallest subnormal, at the largest value and beyond it that of the last binade. NaN for
+    It is the quantum of the binade that abs(x) lies in (as with `numpy.spacing`, towards larger magnitudes): at zero
+    and among subnormals the smallest subnormal, at the largest value and beyond it that of the last binade. NaN for
     infinities and NaN. Kind, shape and dtype are as with `round_to`.
     """
     fmt = get_float_format(fmt, "spacing")

@@ -30,9 +30,9 @@ class FormatCensus:
 
     Shares are of the finite numbers other than zero: `zeroed` become 0, `subnormal` a nonzero number below the
     smallest normal one, `overflowed` lie so far beyond the largest value that they don't round to it. Errors leave
-    out what overflows: `worst_relative_error` and `mean_relative_error` are of |rounded - x| / |x|, which is 1 for
-    what is zeroed; `snr_db` is 10 * log10(sum of squares of x / sum of squares of the errors), infinite without an
-    error and NaN without a number. `bytes` is what the codes take, packed.
+    out what overflows: `worst_relative_error` and `mean_relative_error` are of abs(rounded - x) / abs(x), which is 1
+    for what is zeroed; `snr_db` is 10 * log10(sum of squares of x / sum of squares of the errors), infinite without
+    an error and NaN without a number. `bytes` is what the codes take, packed.
     """
 
     format: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import math
 import re
 from collections.abc import Callable
@@ -168,15 +167,6 @@ def test_integers(row: dict[str, str]) -> None:
     for function, cell in ((nf.encode, row["numfmt.encode"]), (nf.wrap, row["numfmt.wrap"])):
         assert alike(outcome(lambda: function(plain, fmt)), cell)  # noqa: B023
         assert alike(outcome(lambda: alone(function(many, fmt))), cell)  # noqa: B023
-
-
-def test_the_examples_are_true() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
-    examples = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, PAGE.name, str(PAGE), 0)
-    assert len(examples.examples) >= 10
-    runner = doctest.DocTestRunner()
-    runner.run(examples)
-    assert runner.summarize().failed == 0
 
 
 def test_the_choices_are_all_there_are() -> None:
