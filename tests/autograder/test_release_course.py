@@ -10,6 +10,8 @@ from autograder.course import REPOSITORY, Course
 from autograder.releasing.plan import PLAN
 from autograder.releasing.release import Release, release
 
+pytestmark = pytest.mark.slow  # all sections with all their outputs: seconds of scanning
+
 COURSE = Course.at(REPOSITORY)
 
 

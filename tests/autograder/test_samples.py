@@ -34,7 +34,16 @@ def mini(tmp_path_factory: pytest.TempPathFactory) -> Course:
     return mini_course(tmp_path_factory.mktemp("course"))
 
 
-@pytest.fixture(scope="module", params=[SECTION, *REAL.sections])
+QUICK = (SECTION, REAL.sections[0])
+"""The others are of the same make, and take long together."""
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for name in (SECTION, *REAL.sections)
+    ],
+)
 def section(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
