@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab demo test test-fast notebooks book lint bench lock FORCE
+.PHONY: help setup lab solutions demo test test-fast notebooks book lint bench lock FORCE
 
 help:
 	@echo "Targets (each makes the environment first if it has to):"
@@ -22,6 +22,9 @@ setup: $(STAMP)  ## make the environment in .venv: locked versions, CPU build of
 
 lab: $(STAMP)  ## build the student bundle and open JupyterLab on it (LAB_ARGS="--no-browser --port=8899")
 	@$(PY) -m tools.lab $(LAB_ARGS)
+
+solutions: $(STAMP)  ## for self-study: open the executed notebooks with solutions (takes LAB_ARGS too)
+	@$(PY) -m tools.solutions $(LAB_ARGS)
 
 demo: $(STAMP)  ## the instructor's loop on sample submissions, ending in the grades (SECTION=02_floats for another)
 	@$(PY) -m tools.demo $(SECTION)

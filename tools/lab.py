@@ -74,11 +74,20 @@ def update(bundle: Path, lab: Path) -> Plan:
     return decided
 
 
-def jupyter_command(python: str, lab: Path, uid: int, arguments: list[str]) -> list[str]:
-    """Return the command that serves the working copy; later arguments win over the first ones."""
-    command = [python, "-m", "jupyterlab", f"--ServerApp.root_dir={lab}", f"--LabApp.default_url=/lab/tree/{WELCOME}"]
+def copy_of(source: Path, lab: Path) -> None:
+    """Bring the working copy up to date, and say what was copied and what was kept."""
+    decided = update(source, lab)
+    print(f"Your work is in {lab}: {len(decided.copy)} files new or renewed, everything you changed is kept.")
+    for path in decided.keep:
+        print(f"  {path}: yours is kept, the course has a newer one in {source / path}")
+    print("Opening JupyterLab; Ctrl-C here ends it.", flush=True)
+
+
+def jupyter_command(python: str, lab: Path, uid: int, arguments: list[str], page: str = WELCOME) -> list[str]:
+    """Return the command that serves the working copy at a page; later arguments win over the first ones."""
+    command = [python, "-m", "jupyterlab", f"--ServerApp.root_dir={lab}", f"--LabApp.default_url=/lab/tree/{page}"]
     # A layout of its own: no tabs from, or for, whatever else this person does in JupyterLab.
-    command += [f"--LabApp.workspaces_dir={lab.with_name('lab_workspaces')}"]
+    command += [f"--LabApp.workspaces_dir={lab.with_name(f'{lab.name}_workspaces')}"]
     command += ["--ServerApp.answer_yes=True"]  # Ctrl-C ends it at once, without a question
     return [*command, *(["--allow-root"] if uid == 0 else []), *arguments]
 
@@ -98,11 +107,7 @@ def main(arguments: list[str]) -> int:
     code = subprocess.run(release, cwd=ROOT).returncode
     if code:
         return code
-    decided = update(BUNDLE, LAB)
-    print(f"Your work is in {LAB}: {len(decided.copy)} files new or renewed, everything you changed is kept.")
-    for path in decided.keep:
-        print(f"  {path}: yours is kept, the course has a newer one in {BUNDLE / path}")
-    print("Opening JupyterLab; Ctrl-C here ends it.", flush=True)
+    copy_of(BUNDLE, LAB)
     command = jupyter_command(sys.executable, LAB, os.geteuid(), arguments)
     os.execve(command[0], command, os.environ | {"JUPYTER_CONFIG_PATH": config_path(os.environ)})
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from .microscaling import Blocks, mx_quantize, nvfp4_quantize
     from .moments import Moments, welford
     from .packing import pack, unpack
+    from .progressing import Progress, progress
     from .quantization import Quantized, quantize
     from .reductions import dot
     from .storing import load, save
@@ -97,6 +98,7 @@ __all__ = [
     "LossScaler",
     "MasterWeights",
     "Moments",
+    "Progress",
     "Quantized",
     "blocked_sum",
     "census",
@@ -120,6 +122,7 @@ __all__ = [
     "nvfp4_quantize",
     "pack",
     "pairwise_sum",
+    "progress",
     "quantize",
     "round_to",
     "running_sum",
@@ -145,6 +148,7 @@ _LATER = {
     "LossScaler": "loss_scaling",
     "MasterWeights": "training",
     "Moments": "moments",
+    "Progress": "progressing",
     "Quantized": "quantization",
     "blocked_sum": "sums",
     "clip_by_norm": "training",
@@ -160,6 +164,7 @@ _LATER = {
     "nvfp4_quantize": "microscaling",
     "pack": "packing",
     "pairwise_sum": "sums",
+    "progress": "progressing",
     "quantize": "quantization",
     "running_sum": "sums",
     "save": "storing",

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .plain import Plain, plain, show, to_bytes
+from .progressing import record
 from .sealed import stretch, unlock
 
 DATA = "checks.json"
@@ -24,6 +25,7 @@ class CheckFailed(AssertionError):
     """An answer isn't right yet; the message says why. `misconception` names the recognised mistake, if any."""
 
     misconception: str | None = None
+    is_answered: bool = True
 
     def _render_traceback_(self) -> list[str]:
         # IPython shows this in place of a traceback: the student needs the message, not our frames.
@@ -82,6 +84,20 @@ def check(exercise: str, answer: object, *, inputs: Inputs | dict[str, Inputs] |
     `CheckFailed` with a diagnosis; an unexpected error in the student's function is raised as it is.
     """
     sealed = _load(exercise)
+    try:
+        count = _compared(exercise, answer, inputs, sealed)
+    except Exception as error:
+        if getattr(error, "is_answered", True):
+            record(exercise, right=False)
+        raise
+    record(exercise, right=True)
+    print(f"✓ {exercise}: {'right' if count == 1 else f'all {count} cases right'}.")
+
+
+def _compared(
+    exercise: str, answer: object, inputs: Inputs | dict[str, Inputs] | None, sealed: dict[str, Any]
+) -> int:
+    """Return the number of cases, all of them right, or raise what is to be said."""
     found = cases(exercise, answer, inputs)
     expected = [rows["label"] for rows in sealed["cases"]]
     missing = [label for label in expected if label not in {case.label for case in found}]
@@ -99,8 +115,7 @@ def check(exercise: str, answer: object, *, inputs: Inputs | dict[str, Inputs] |
     ]
     if wrong:
         raise _diagnosis(wrong, len(found), sealed["salt"])
-    count = "right" if len(found) == 1 else f"all {len(found)} cases right"
-    print(f"✓ {exercise}: {count}.")
+    return len(found)
 
 
 def _right(outcome: Plain, rows: dict[str, Any], salt: str) -> bool:
@@ -147,7 +162,9 @@ def _diagnosis(wrong: list[tuple[Case, dict[str, Any]]], total: int, salt: str) 
     case, rows = wrong[0]
     if all(each.outcome is None for each, _ in wrong):
         what = "returns None: give its body a return" if "(" in case.label else "is still None: put your answer there"
-        return CheckFailed(f"Not answered yet: {case.label} {what}.")
+        failure = CheckFailed(f"Not answered yet: {case.label} {what}.")
+        failure.is_answered = False
+        return failure
     named = _named_mistake(wrong, salt)
     if named is not None:
         case, mistake = named

@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import nbformat
 import pytest
 
+from tools import solutions
 from tools.lab import CONFIG, config_path, jupyter_command, plan, update
 
 
@@ -59,3 +61,20 @@ def test_the_courses_settings_come_before_the_users_own() -> None:
     disabled = json.loads((CONFIG / "labconfig" / "page_config.json").read_text())["disabledExtensions"]
     assert disabled["@jupyterlab/apputils-extension:announcements"]
     assert "@jupyter/nbgrader:validate-assignment" not in disabled
+
+
+def test_solutions_are_a_working_copy_of_the_executed_notebooks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[list[str]] = []
+    monkeypatch.setattr(solutions, "SOLUTIONS", tmp_path / "solutions")
+    monkeypatch.setattr(solutions.os, "execve", lambda program, command, variables: ran.append(command))
+    assert solutions.main(["--help"]) == 0 and not ran
+    solutions.main(["--port=1"])
+    (command,) = ran
+    assert f"--ServerApp.root_dir={tmp_path / 'solutions'}" in command and command[-1] == "--port=1"
+    (page,) = [word.split("/lab/tree/")[1] for word in command if "default_url" in word]
+    notebook = nbformat.read(tmp_path / "solutions" / page, as_version=4)
+    assert any("BEGIN SOLUTION" in cell.source for cell in notebook.cells)
+    assert all(cell.execution_count for cell in notebook.cells if cell.cell_type == "code")
+    assert "everything you changed is kept" in capsys.readouterr().out
