@@ -1,6 +1,6 @@
 """Rewrite the lock files from the ranges in pyproject.toml: `make lock`, with LOCK_ARGS=--upgrade for new versions.
 
-requirements.lock holds all that development needs, binder/requirements.txt the student's part of it.
+requirements.lock holds all that development needs, binder/course.lock the student's part of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
-LOCKS = {"dev": ROOT / "requirements.lock", "course": ROOT / "binder" / "requirements.txt"}
+LOCKS = {"dev": ROOT / "requirements.lock", "course": ROOT / "binder" / "course.lock"}
 PROJECT = "numfmt-course"
 
 # pip-compile sees only the system it runs on; these are what the locked packages want on the others.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import shutil
 import tomllib
@@ -23,8 +22,8 @@ from autograder.releasing.welcome import TEXTS, Contents, readme, welcome_page
 LIBRARY_FILES = ("*.py", "py.typed")
 """What is copied of the library's source."""
 
-PYTHON_ON_BINDER = "python-3.11"
-"""The content of binder/runtime.txt, by which repo2docker chooses its Python."""
+FOR_BINDER = ("course.lock", "requirements.txt", "runtime.txt", "start")
+"""What the bundle takes from the checkout's binder/; its postBuild is another one."""
 
 
 @dataclass(frozen=True)
@@ -39,28 +38,14 @@ class Project:
         return self.root / "src" / "numfmt"
 
     @property
-    def requirements(self) -> Path:
-        """The locked versions of what students need."""
-        return self.root / "binder" / "requirements.txt"
+    def binder(self) -> Path:
+        """The folder that tells repo2docker, and pip, what students need."""
+        return self.root / "binder"
 
     @property
     def licence(self) -> Path:
         """The licence, which goes with the library."""
         return self.root / "LICENSE"
-
-    @property
-    def pip_steps(self) -> Path:
-        """The set-up's program that knows where pip finds PyTorch's CPU build."""
-        return self.root / "tools" / "pip_steps.py"
-
-    def torch_index(self) -> str:
-        """Return the address of PyTorch's CPU builds, as the set-up has it in TORCH_CPU_INDEX."""
-        for node in ast.parse(self.pip_steps.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "TORCH_CPU_INDEX":
-                return str(ast.literal_eval(node.value))
-        raise CourseError(
-            f"{self.pip_steps} doesn't say TORCH_CPU_INDEX.", "Put the address of its CPU builds there."
-        )
 
     def metadata(self) -> dict[str, Any]:
         """Return the [project] table of pyproject.toml."""
@@ -70,7 +55,9 @@ class Project:
     def check(self) -> None:
         """Raise an error that names the first thing that is missing."""
         library = self.library / "__init__.py"
-        for path in (self.root / "pyproject.toml", library, self.licence, self.requirements, self.pip_steps):
+        for path in (
+            self.root / "pyproject.toml", library, self.licence, *(self.binder / name for name in FOR_BINDER)
+        ):  # fmt: skip
             if not path.is_file():
                 raise CourseError(
                     f"{path} doesn't exist, and the student bundle needs it.",
@@ -115,9 +102,7 @@ def _add_library(project: Project, to: Path) -> None:
 
 def _add_binder(project: Project, to: Path) -> None:
     to.mkdir()
-    # pip prefers the CPU build over the ordinary one of the same version, which on Linux has gigabytes of CUDA in it.
-    locked = project.requirements.read_text(encoding="utf-8")
-    (to / "requirements.txt").write_text(f"--extra-index-url {project.torch_index()}\n{locked}", encoding="utf-8")
-    shutil.copyfile(TEXTS / "postBuild", to / "postBuild")
-    (to / "postBuild").chmod(0o755)
-    (to / "runtime.txt").write_text(f"{PYTHON_ON_BINDER}\n", encoding="utf-8")
+    for path in (*(project.binder / name for name in FOR_BINDER), TEXTS / "postBuild"):
+        shutil.copyfile(path, to / path.name)
+    for name in ("postBuild", "start"):
+        (to / name).chmod(0o755)

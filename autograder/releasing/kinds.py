@@ -24,7 +24,7 @@ class Kind(StrEnum):
 _SECTION = r"(?P<section>\d\d_[a-z0-9_]+)"
 _ALLOWED = (
     (r"README\.md|LICENSE|pyproject\.toml", Kind.TEXT),
-    (r"binder/(?:requirements\.txt|runtime\.txt|postBuild)", Kind.TEXT),
+    (r"binder/(?:course\.lock|requirements\.txt|runtime\.txt|postBuild|start)", Kind.TEXT),
     (r"numfmt/(?:\w+/)*(?:\w+\.py|py\.typed)", Kind.TEXT),
     (re.escape(MANIFEST), Kind.JSON),
     (r"welcome\.ipynb", Kind.NOTEBOOK),

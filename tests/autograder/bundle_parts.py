@@ -32,9 +32,10 @@ def mini_project(root: Path) -> Project:
     (root / "pyproject.toml").write_text(PYPROJECT)
     (root / "LICENSE").write_text("Do what you like, at your own risk.\n")
     (root / "binder").mkdir()
-    (root / "binder" / "requirements.txt").write_text("numpy==2.4.6\n")
-    (root / "tools").mkdir()
-    (root / "tools" / "pip_steps.py").write_text('TORCH_CPU_INDEX = "https://torch.example/cpu"\n')
+    (root / "binder" / "requirements.txt").write_text("--extra-index-url https://torch.example/cpu\n-r course.lock\n")
+    (root / "binder" / "course.lock").write_text("numpy==2.4.6\n")
+    (root / "binder" / "runtime.txt").write_text("python-3.11\n")
+    (root / "binder" / "start").write_text('#!/bin/bash\nexec "$@"\n')
     return Project(root)
 
 

@@ -15,7 +15,7 @@ import pytest
 from nbformat import NotebookNode
 
 from autograder.errors import CourseError
-from autograder.releasing.assemble import Project, assemble
+from autograder.releasing.assemble import assemble
 from autograder.releasing.plan import PLAN
 from autograder.releasing.welcome import Contents, readme, welcome_page
 from tests.autograder.bundle_parts import mini_bundle, mini_project
@@ -37,9 +37,11 @@ def test_the_bundle_holds_this_and_nothing_else(tmp_path: Path) -> None:
         "pyproject.toml",
         "manifest.json",
         "welcome.ipynb",
+        "binder/course.lock",
         "binder/requirements.txt",
         "binder/runtime.txt",
         "binder/postBuild",
+        "binder/start",
         "numfmt/__init__.py",
         "numfmt/deep/__init__.py",
         "numfmt/deep/inner.py",
@@ -69,17 +71,17 @@ def test_the_same_course_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "one" / "manifest.json").read_bytes() == (tmp_path / "two" / "manifest.json").read_bytes()
 
 
-def test_binder_files_are_what_repo2docker_expects(tmp_path: Path) -> None:
+def test_binder_files_are_those_of_the_checkout_but_for_what_follows_the_installation(tmp_path: Path) -> None:
     _, bundle = mini_bundle(tmp_path)
-    assert re.fullmatch(r"python-3\.1[1-9]\n", (bundle / "binder" / "runtime.txt").read_text())
-    lock = (bundle / "binder" / "requirements.txt").read_text()
-    assert lock == "--extra-index-url https://torch.example/cpu\nnumpy==2.4.6\n"
-    assert os.access(bundle / "binder" / "postBuild", os.X_OK)
-    assert (bundle / "binder" / "postBuild").read_text().startswith("#!/bin/bash\n")
+    for name in ("course.lock", "requirements.txt", "runtime.txt", "start"):
+        assert (bundle / "binder" / name).read_bytes() == (tmp_path / "project" / "binder" / name).read_bytes()
+    for name in ("postBuild", "start"):
+        assert os.access(bundle / "binder" / name, os.X_OK)
+    assert "release" not in (bundle / "binder" / "postBuild").read_text()
 
 
 @pytest.mark.parametrize(
-    "missing", ["LICENSE", "binder/requirements.txt", "src/numfmt/__init__.py", "tools/pip_steps.py"]
+    "missing", ["LICENSE", "binder/requirements.txt", "binder/course.lock", "src/numfmt/__init__.py"]
 )
 def test_a_missing_part_of_the_checkout_is_named(tmp_path: Path, missing: str) -> None:
     project = mini_project(tmp_path / "project")
@@ -133,12 +135,6 @@ def test_the_welcome_page_checks_the_set_up(capsys: pytest.CaptureFixture[str]) 
     hidden = code.source.replace('"numpy"', '"no-such-package"')
     exec(compile(hidden, "welcome", "exec"), {})
     assert "no-such-package missing" in capsys.readouterr().out
-
-
-def test_the_bundle_of_this_checkout_takes_torch_from_where_its_set_up_does() -> None:
-    from tools.pip_steps import TORCH_CPU_INDEX
-
-    assert Project().torch_index() == TORCH_CPU_INDEX
 
 
 @pytest.mark.slow
