@@ -39,9 +39,8 @@ def round_even(x: Array, fmt: FloatFormat, policy: Overflow, nans: Nan, out: Arr
     direct = out.dtype == carrier.floats
     natural = policy is Overflow.IEEE and fmt.has_nan
     with Arena() as arena, np.errstate(over="ignore", invalid="ignore"):  # what overflows here is mended
-        for part, numbers, scratch, odd in _passes(x, kernel, natural, arena.empty):
+        for part, numbers, scratch, odd, some in _passes(x, kernel, natural, arena.empty):
             target = results[part] if direct else numbers  # which is a copy then
-            some = None if odd is None else _wide(numbers[odd])
             kernel.round(numbers, target, scratch)
             if some is not None:
                 mended = round_block(some, fmt, Rounding.NEAREST_EVEN, policy, nans, None)
@@ -59,11 +58,11 @@ def encode_even(x: Array, fmt: FloatFormat, out: Array) -> None:
             results[part] = _encoded(numbers, fmt)
         return
     with Arena() as arena, np.errstate(over="ignore", invalid="ignore"):
-        for part, numbers, scratch, odd in _passes(x, kernel, fmt.has_nan, arena.empty):
+        for part, numbers, scratch, odd, some in _passes(x, kernel, fmt.has_nan, arena.empty):
             target = results[part]
             kernel.encode(numbers, target, scratch)
-            if odd is not None:
-                target[odd] = _encoded(_wide(numbers[odd]), fmt)
+            if some is not None:
+                target[odd] = _encoded(some, fmt)
 
 
 def _encoded(numbers: Array, fmt: FloatFormat) -> Array:
@@ -100,15 +99,19 @@ def _first_kernel(
 
 def _passes(
     x: Array, kernel: Kernel, natural: bool, empty: Empty
-) -> Iterator[tuple[slice, Array, Scratch, Array | None]]:
-    """Yield each block: its place, its numbers, scratch of its size, and where the numbers beyond the kernel are."""
+) -> Iterator[tuple[slice, Array, Scratch, Array | None, Array | None]]:
+    """Yield each block: its place, its numbers, scratch of its size, and what lies beyond the kernel, if anything
+    does: where that is, and these numbers as they came, in float64."""
     size = min(x.size, _block(x, kernel.carrier))
     scratch = kernel.scratch(size, empty)
+    narrowed = _is_wider(x.dtype, kernel.carrier.floats)
     for part, given, numbers in _parts(x, kernel.carrier, empty):
         mine = scratch if len(numbers) == size else tuple(each[: len(numbers)] for each in scratch)
-        if _is_wider(x.dtype, kernel.carrier.floats):
+        if narrowed:
             kernel.lean(numbers, given, mine)
-        yield part, numbers, mine, kernel.outside(numbers, mine, natural)
+        odd = kernel.outside(numbers, mine, natural)
+        some = None if odd is None else _wide((given if narrowed else numbers)[odd])
+        yield part, numbers, mine, odd, some
 
 
 def _block(x: Array, carrier: Carrier) -> int:

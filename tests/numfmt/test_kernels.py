@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import threading
 import tracemalloc
 
@@ -83,6 +84,14 @@ def test_out_may_be_the_input_or_overlap_it() -> None:
     assert np.array_equal(memory[7:], wanted)
     assert nf.round_to(x, nf.E5M2, out=x) is x
     assert np.array_equal(x, wanted)
+
+
+@pytest.mark.parametrize("fmt", [nf.E4M3, nf.BF16, nf.FP16, nf.E8M0, nf.E2M1], ids=str)
+def test_a_refusal_names_the_number_as_it_came(fmt: nf.FloatFormat) -> None:
+    x = float(fmt.max) * (4 + 1e-12)
+    for given in (x, np.array([1.0, x])):
+        with pytest.raises(OverflowError, match=rf"round_to: {re.escape(repr(x))} is beyond"):
+            nf.round_to(given, fmt, overflow="raise")
 
 
 def test_a_refusal_leaves_out_alone() -> None:
