@@ -2,85 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
-
-from autograder.course import Course
-from autograder.releasing.release import release
-from tools.lab import config_path, jupyter_command
+from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
-CHROMIUM = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 SHOWN = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 """The notebook in front; those behind it stay in the page, in no particular order."""
 
 WRONG = 'minus_5 = "11111010"\nminus_100 = "10011011"\nsum_bits = "11111101"\nsum_value = -2'
 RIGHT = 'minus_5 = "11111011"\nminus_100 = "10011100"\nsum_bits = "11111110"\nsum_value = -2'
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Serve the released bundle as `make lab` does, and yield the address."""
-    root = tmp_path_factory.mktemp("lab")
-    course = Course(root, Course.at(Path.cwd()).source)
-    assert release(course, course.sections, root / "bundle").leaks == ()
-    options = ["--no-browser", "--ServerApp.port=0", "--IdentityProvider.token=t"]
-    command = jupyter_command(sys.executable, root / "bundle", os.geteuid(), options)
-    homes = {f"JUPYTER_{name}_DIR": str(root / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
-    environment = os.environ | homes | {"JUPYTER_CONFIG_PATH": config_path({})}
-    log = root / "lab.log"
-    with (
-        log.open("wb") as sink,
-        subprocess.Popen(command, env=environment, stderr=sink, start_new_session=True) as server,
-    ):
-        try:
-            yield _address(server, log)
-        finally:
-            os.killpg(server.pid, signal.SIGTERM)
-
-
-def _address(server: subprocess.Popen[bytes], log: Path) -> str:
-    for _ in range(600):
-        found = re.search(r"(http://(?:localhost|127\.0\.0\.1):\d+)/lab", log.read_text(errors="replace"))
-        if found:
-            return found[1]
-        if server.poll() is not None:
-            break
-        time.sleep(0.1)
-    pytest.fail(f"JupyterLab doesn't serve:\n{log.read_text(errors='replace')}")
-
-
-@pytest.fixture
-def page(lab: str, chromium: str) -> Iterator[Page]:
-    """Open the address that `make lab` opens."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM)
-        page = browser.new_page(viewport={"width": 1280, "height": 1400})
-        page.set_default_timeout(60_000)
-        # JupyterLab would open again what an earlier test left open.
-        page.goto(f"{lab}/lab?reset&token=t")
-        expect(page.locator("#jp-main-dock-panel")).to_be_visible()
-        page.goto(f"{lab}/")
-        yield page
-        browser.close()
 
 
 def cell_with(page: Page, text: str, kind: str = "CodeCell") -> str:
