@@ -20,6 +20,7 @@ CLAIMS = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in
 EACH = [(section, claim) for section, claims in sorted(CLAIMS.items()) for claim in claims["claim"]]
 
 HEADINGS = {
+    "01_integers": ["P2 1.1", "P2 1.2", "P2 1.3", "P2 1.4", "P2 7", "P2 8"],
     "02_floats": ["P2 2.1", "P2 2.2", "P2 2.3", "P2 2.4", "P2 2.5", "P2 2.6", "P2 7", "P2 8"],
     "03_arithmetic": ["P2 3.1", "P2 3.2", "P2 3.3", "P2 3.4", "P2 3.5", "P2 7", "P2 8", "B04 result 2", "B04 lab 1"],
     "04_mixed_precision": [
@@ -84,6 +85,10 @@ def test_a_claim_is_shown_by_its_cell(section: str, claim: dict[str, str]) -> No
     cells = shown_by(section)
     assert claim["cell"] in cells, f"{section} has no cell named {claim['cell']}"
     assert claim["output"] and claim["output"] in cells[claim["cell"]]
+
+
+def test_every_section_has_its_claims() -> None:
+    assert CLAIMS.keys() == HEADINGS.keys() == {path.stem for path in (ROOT / "notebooks").glob("*/*.ipynb")}
 
 
 @pytest.mark.parametrize("section", sorted(CLAIMS))
