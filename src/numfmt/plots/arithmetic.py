@@ -68,10 +68,11 @@ def stall_staircase(formats: Sequence[FloatFormat], increment: float, additions:
             axes.plot(
                 place, sums[-1], marker, color=colour, markersize=10, markerfacecolor="white", markeredgewidth=2
             )
-            below = sums[-1] > 0.2 * increment * additions
+            # A high one crosses the true sum on its right, a low one on its left.
+            is_high = sums[-1] > 0.2 * increment * additions
             axes.annotate(
                 f"addition {place:,}: {sums[-1]:g}, and stays", (place, sums[-1]), color=colour, fontsize=11,
-                xytext=(10, -18) if below else (62, 8), textcoords="offset points",
+                xytext=(-8, 8) if is_high else (62, 8), ha="right" if is_high else "left", textcoords="offset points",
             )  # fmt: skip
     axes.set(xlabel=f"additions of {increment:g}", ylabel="running sum", xlim=(0, additions), ylim=(0, None))
     bare(axes)
