@@ -17,11 +17,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "source",
         type=Path,
         metavar="SOURCE",
-        help="folder or zip file with STUDENT/SECTION/*.ipynb or STUDENT/*.ipynb, or one notebook with --student",
+        help="folder or zip file with STUDENT/SECTION/*.ipynb or STUDENT/*.ipynb, a download of Canvas, Moodle or "
+        "Blackboard, the inbound folder of nbgrader's exchange, or one notebook with --student",
     )
     parser.add_argument("--section", metavar="SECTION", help="take this section alone; unnamed notebooks are of it")
     parser.add_argument(
         "--student", metavar="ID", help="take this student alone; a source without student folders is theirs"
+    )
+    parser.add_argument(
+        "--roster",
+        type=Path,
+        metavar="FILE",
+        help="CSV with student_id and canvas_id, moodle_id, blackboard_id or name: whose a download's ids are",
     )
 
 
@@ -29,13 +36,16 @@ def run(course: Course, options: argparse.Namespace) -> int:
     """Collect, and report each submission and each file that was refused."""
     # Reading notebooks takes a second to import, which --help shouldn't wait for.
     from autograder.intake.collecting import collect
+    from autograder.intake.roster import read_roster
 
-    report = collect(course, options.source, options.section, options.student)
+    roster = read_roster(options.roster) if options.roster else None
+    report = collect(course, options.source, options.section, options.student, roster)
     if options.json:
         print_json(report.to_json())
     elif report.taken:
         rows = ((each.student, each.section, each.status, each.file, "; ".join(each.notes)) for each in report.taken)
-        print_table("Collected", ("student", "section", "status", "from", "notes"), rows)
+        title = f"Collected (as {report.system} names files)" if report.system else "Collected"
+        print_table(title, ("student", "section", "status", "from", "notes"), rows)
     for refusal in report.refused:
         warn(CourseError(refusal.problem, refusal.cure))
     if not options.json:

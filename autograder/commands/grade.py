@@ -42,6 +42,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unsafe", action="store_true", help="where student code can't be isolated, run it with your own rights"
     )
+    parser.add_argument(
+        "--no-fork-server",
+        dest="fork_server",
+        action="store_false",
+        help="start each process anew instead of forking it from one that has imported torch (slower, same marks)",
+    )
 
 
 def _count(text: str) -> int:
@@ -70,7 +76,13 @@ def run(course: Course, options: argparse.Namespace) -> int:
     submissions = find_submissions(course, sections, options.student)
     limits = Limits(options.timeout_cell, options.timeout_notebook)
     results = grade_all(
-        course, submissions, limits=limits, workers=options.workers, force=options.force, unsafe=options.unsafe
+        course,
+        submissions,
+        limits=limits,
+        workers=options.workers,
+        force=options.force,
+        unsafe=options.unsafe,
+        forks=options.fork_server,
     )
     graded = []
     for each in track(results, len(submissions), "grade"):

@@ -21,6 +21,7 @@ from autograder.grading.result import Result
 from autograder.grading.running import Limits
 from autograder.grading.seam import grade_again_if_unsound
 from autograder.grading.stamp import is_in_gradebook, key_of, make_stamp, read_stamp
+from autograder.sealed.forking import ForkServer
 from autograder.sealed.runner import choose_runner
 
 
@@ -70,17 +71,19 @@ def grade_all(
     workers: int,
     force: bool = False,
     unsafe: bool = False,
+    forks: bool = True,
 ) -> Iterator[Graded]:
     """Grade the submissions and yield each when it is written to the gradebook, or can't be.
 
     Threads are enough to run several at a time: each submission runs in a process of its own. Only the caller's
     thread writes. When the iteration is broken off, what runs is called off and what was yielded is kept. Where
-    student code can't be isolated, CourseError, unless `unsafe` allows it.
+    student code can't be isolated, CourseError, unless `unsafe` allows it. With `forks`, the processes are forked.
     """
     masters = {}
     stop = Event()
+    server = ForkServer() if forks else None
     runners = {
-        section: choose_runner(course.master_path(section).parent, stop, unsafe)
+        section: choose_runner(course.master_path(section).parent, stop, unsafe, server)
         for section in dict.fromkeys(each.section for each in submissions)
     }
     for section in dict.fromkeys(each.section for each in submissions):
@@ -106,6 +109,8 @@ def grade_all(
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
+        if server is not None:
+            server.close()
 
 
 def _job(master: NotebookNode, submission: Path, runner: PlainRunner, limits: Limits) -> Callable[[], Result]:

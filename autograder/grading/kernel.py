@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import re
 import sys
@@ -10,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from queue import Empty
 from typing import Any
 
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
@@ -197,8 +199,24 @@ class _Client(NotebookClient):  # type: ignore[misc]
         client.timeout_func = lambda cell: client.seconds
         client.on_cell_executed = client._remember
         await client.async_start_new_kernel(cwd=str(scratch / "work"), env=environment)
-        await client.async_start_new_kernel_client()
+        await client._connect()
         return client
+
+    async def _connect(self) -> None:
+        """Wait until the kernel answers on both channels, as nbclient does, but not for more messages to come."""
+        self.kc = self.km.client()
+        self.kc.start_channels()
+        self.kc.allow_stdin = False
+        deadline = time.monotonic() + self.startup_timeout
+        while time.monotonic() < deadline:
+            self.kc.kernel_info()
+            with contextlib.suppress(Empty):
+                await self.kc.get_shell_msg(timeout=1)
+                await self.kc.get_iopub_msg(timeout=0.2)
+                return
+            if not await self.is_alive():
+                raise RuntimeError("the kernel ended before it answered")
+        raise RuntimeError(f"the kernel didn't answer within {self.startup_timeout} s")
 
     async def end(self) -> None:
         """Kill the kernel and close the connection."""

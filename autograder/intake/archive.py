@@ -7,15 +7,17 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from io import BytesIO
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from autograder.course import MAX_NOTEBOOK_BYTES
 from autograder.errors import CourseError
-from autograder.intake.entries import Entry, Listing, Refusal, check_size, is_ignored, is_notebook, shown
+from autograder.intake.entries import AGAIN, Entry, Listing, Refusal, check_size, is_ignored, is_notebook, shown
 
 MAX_ENTRIES = 50_000
 """A zip file with more entries is refused."""
@@ -25,6 +27,8 @@ MAX_TOTAL_BYTES = 4 * 1024**3
 
 _ZIP_AGAIN = "Zip the folder again, or unpack it yourself and collect the folder."
 _TIMESTAMP_FIELD = 0x5455
+_UTF_8 = 0x800
+_DAMAGED = (BadZipFile, ValueError, NotImplementedError, struct.error, OSError)
 
 
 @contextmanager
@@ -32,27 +36,40 @@ def open_archive(path: Path) -> Iterator[Listing]:
     """Yield the listing of a zip file; entries can be read while it is open. A bad zip file is one refusal."""
     try:
         archive = ZipFile(path)
-    except (BadZipFile, ValueError, NotImplementedError, struct.error, OSError) as error:
+    except _DAMAGED as error:
         problem = f"{path.name} can't be opened as a zip file: {error}."
         yield Listing((), frozenset(), (Refusal(path.name, problem, "Download or make the zip file again."),))
         return
     with archive:
-        yield _listing(archive, path)
+        yield _listing(archive, path.name, datetime.fromtimestamp(path.stat().st_mtime, UTC))
 
 
-def _listing(archive: ZipFile, path: Path) -> Listing:
+def unpack(outer: Entry) -> Listing:
+    """Return the listing of a zip file inside a source; its files lie below it and were handed in when it was."""
+    name = shown(outer.path)
+    try:
+        listing = _listing(ZipFile(BytesIO(outer.read())), name, outer.modified)
+    except CourseError as error:
+        return Listing((), frozenset(), (Refusal(name, error.problem, error.cure),))
+    except _DAMAGED as error:
+        problem = f"{name} can't be opened as a zip file: {error}."
+        return Listing((), frozenset(), (Refusal(name, problem, AGAIN),))
+    entries = (replace(each, path=outer.path / each.path, modified=outer.modified) for each in listing.entries)
+    refused = (replace(each, file=name, problem=f"In {name}: {each.problem}") for each in listing.refused)
+    return Listing(tuple(entries), listing.folders, tuple(refused))
+
+
+def _listing(archive: ZipFile, file: str, fallback: datetime) -> Listing:
     infos = archive.infolist()
     too_much = _too_much(infos)
     if too_much:
         cure = "Make zip files of parts of it, or collect a folder."
-        return Listing((), frozenset(), (Refusal(path.name, f"{path.name} {too_much}", cure),))
+        return Listing((), frozenset(), (Refusal(file, f"{file} {too_much}", cure),))
     entries: list[Entry] = []
     folders: set[PurePosixPath] = set()
     refused: list[Refusal] = []
-    fallback = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     for info in infos:
-        # ZipInfo.filename is cut at a NUL and has the system's separator replaced; the name as stored tells.
-        name = info.orig_filename
+        name = _name(info)
         refusal = _refusal(info)
         inside = PurePosixPath(name)
         if refusal is not None:
@@ -66,6 +83,18 @@ def _listing(archive: ZipFile, path: Path) -> Listing:
     return Listing(tuple(entries), frozenset(folders), tuple(refused))
 
 
+def _name(info: ZipInfo) -> str:
+    """Return an entry's name as it is stored; some programs write UTF-8 and don't say so."""
+    # ZipInfo.filename is cut at a NUL and has the system's separator replaced.
+    name = info.orig_filename
+    if info.flag_bits & _UTF_8 or name.isascii():
+        return name
+    try:
+        return name.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return name
+
+
 def _too_much(infos: list[ZipInfo]) -> str:
     if len(infos) > MAX_ENTRIES:
         return f"has {len(infos):,} entries; {MAX_ENTRIES:,} are allowed."
@@ -77,7 +106,7 @@ def _too_much(infos: list[ZipInfo]) -> str:
 
 
 def _refusal(info: ZipInfo) -> Refusal | None:
-    name = info.orig_filename
+    name = _name(info)
     parts = name.split("/")
     if not name or "\0" in name:
         problem, cure = "has a name that no file can have.", _ZIP_AGAIN
@@ -97,7 +126,7 @@ def _refusal(info: ZipInfo) -> Refusal | None:
 
 
 def _read(archive: ZipFile, info: ZipInfo) -> bytes:
-    name = shown(info.orig_filename)
+    name = shown(_name(info))
     if info.flag_bits & 1:
         raise CourseError(f"{name} is encrypted.", "Zip it again without a password.")
     check_size(name, info.file_size)

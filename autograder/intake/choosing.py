@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import PurePosixPath
 
 from autograder.errors import CourseError
@@ -14,12 +15,13 @@ from autograder.intake.sections import GradeIds, Handed, find_section, section_i
 
 @dataclass(frozen=True)
 class Choice:
-    """The notebook that counts for a student and section, and remarks in plain words."""
+    """The notebook that counts for a student and section, remarks in plain words, and earlier attempts to keep."""
 
     student: str
     section: str
     handed: Handed
     notes: tuple[str, ...]
+    earlier: tuple[Handed, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,15 +75,24 @@ def choose(pile: Pile, known: Mapping[str, GradeIds], wanted: str | None = None)
 
 
 def _newest(student: str, section: str, candidates: Sequence[_Found], ids: GradeIds) -> tuple[Choice, list[Refusal]]:
-    by_folder: dict[PurePosixPath, list[Handed]] = {}
+    by_attempt: dict[str | PurePosixPath, list[Handed]] = {}
     for each in candidates:
-        by_folder.setdefault(each.handed.entry.path.parent, []).append(each.handed)
-    best = [_best_match(folder, section, ids) for folder in by_folder.values()]
-    handed, notes = max(best, key=lambda each: each[0].entry.modified)
-    refused = [_older(each, handed, student, section) for each, _ in best if each.data != handed.data]
+        by_attempt.setdefault(each.place.attempt or each.handed.entry.path.parent, []).append(each.handed)
+    best = [(key, *_best_match(handed, section, ids)) for key, handed in by_attempt.items()]
+
+    def age(one: tuple[str | PurePosixPath, Handed, tuple[str, ...]]) -> tuple[str, datetime]:
+        # A download says itself which attempt is the newest; of folders the dates do.
+        return one[0] if isinstance(one[0], str) else "", one[1].entry.modified
+
+    _, handed, notes = max(best, key=age)
+    older = [each for _, each, _ in best if each.data != handed.data]
+    remarks = (each.place.note for each in candidates if each.handed is handed and each.place.note)
+    notes = (*notes, *remarks)
     if not ids & handed.grade_ids:
         notes = (*notes, "none of the section's cells is in it by name; grading goes by their content")
-    return Choice(student, section, handed, notes), refused
+    if any(each.place.attempt for each in candidates):
+        return Choice(student, section, handed, notes, tuple(older)), []
+    return Choice(student, section, handed, notes), [_older(each, handed, student, section) for each in older]
 
 
 def _best_match(folder: Sequence[Handed], section: str, ids: GradeIds) -> tuple[Handed, tuple[str, ...]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,15 @@ from zipfile import is_zipfile
 
 from autograder.course import Course, check_student_id
 from autograder.errors import CourseError
-from autograder.intake.archive import open_archive
+from autograder.intake.archive import open_archive, unpack
 from autograder.intake.choosing import Choice, choose
-from autograder.intake.entries import Entry, Listing, Refusal, is_notebook, shown
+from autograder.intake.entries import Entry, Listing, Refusal, is_notebook, is_zip, shown
 from autograder.intake.folder import list_folder, list_notebook
-from autograder.intake.layout import LAYOUT, arrange, find_root
-from autograder.intake.sections import masters
-from autograder.intake.store import Stored, store
+from autograder.intake.layout import LAYOUT, Pile, Place, arrange, find_root
+from autograder.intake.roster import Roster
+from autograder.intake.sections import Handed, masters
+from autograder.intake.sorting import find_download, sort_download
+from autograder.intake.store import Stored, keep, store
 
 REMARKS = {
     Stored.REPLACED: "the submission before it is kept in attempts/",
@@ -52,18 +54,30 @@ class Report:
     taken: list[Taken] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    system: str = ""
+    """The system whose download the source is, if any."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as plain data."""
         return {
+            "system": self.system or None,
             "taken": [each.to_json() for each in self.taken],
             "refused": [each.to_json() for each in self.refused],
             "left_out": self.left_out,
         }
 
 
-def collect(course: Course, source: Path, section: str | None = None, student: str | None = None) -> Report:
-    """Take all submissions from a folder, a zip file or one notebook; CourseError if the call makes no sense."""
+def collect(
+    course: Course,
+    source: Path,
+    section: str | None = None,
+    student: str | None = None,
+    roster: Roster | None = None,
+) -> Report:
+    """Take all submissions from a folder, a zip file or one notebook; CourseError if the call makes no sense.
+
+    Folder and zip file may be a download of Canvas, Moodle or Blackboard, or the inbound folder of an exchange.
+    """
     if student is not None:
         check_student_id(student)
     if section is not None:
@@ -71,13 +85,24 @@ def collect(course: Course, source: Path, section: str | None = None, student: s
     known = masters(course)
     report = Report()
     with _listing(course, source) as listing:
-        layout = arrange(listing, known, student, find_root(listing, source.stem, known))
+        download = find_download(listing, source.stem)
+        if download:
+            report.system = download[0].title
+            layout = sort_download(listing, *download, known, roster, student)
+        else:
+            layout = arrange(listing, known, student, find_root(listing, source.stem, known))
         report.refused += [*listing.refused, *layout.refused]
         report.left_out += [shown(entry.path) for entry in layout.strays]
+        names = _folded(course)
         for pile in layout.piles:
+            other = names.setdefault(pile.student.casefold(), pile.student)
+            if other != pile.student:
+                report.refused.append(_collision(pile, other))
+                continue
+            pile = _with_unpacked(pile, report)
             chosen = choose(pile, known, section)
             report.left_out += [shown(entry.path) for entry in chosen.left_out]
-            report.refused += _without_repeats(chosen.refused, listing.refused)
+            report.refused += _without_repeats(chosen.refused, report.refused)
             for choice in chosen.choices:
                 _take(course, choice, chosen.left_out, report)
     if not report.taken and not report.refused:
@@ -97,7 +122,7 @@ def _listing(course: Course, source: Path) -> Iterator[Listing]:
         yield list_folder(source)
     elif source.is_file() and is_notebook(source.name):
         yield list_notebook(source)
-    elif source.is_file() and (source.suffix.casefold() == ".zip" or is_zipfile(source)):
+    elif source.is_file() and (is_zip(source.name) or is_zipfile(source)):
         with open_archive(source) as listing:
             yield listing
     else:
@@ -107,17 +132,60 @@ def _listing(course: Course, source: Path) -> Iterator[Listing]:
         )
 
 
+def _folded(course: Course) -> dict[str, str]:
+    """Return the students of submitted/ by their id in small letters."""
+    folder = course.root / "submitted"
+    return {path.name.casefold(): path.name for path in folder.iterdir()} if folder.is_dir() else {}
+
+
+def _collision(pile: Pile, other: str) -> Refusal:
+    return Refusal(
+        shown(pile.folder),
+        f"The student ids {pile.student} and {other} differ in capitals alone; many disks hold but one of them.",
+        f"Find out which is right, and collect again with --student {other} and this one's files alone.",
+    )
+
+
+def _with_unpacked(pile: Pile, report: Report) -> Pile:
+    """Return the pile with what is in the zip files that students handed in; one zip file inside another stays shut."""
+    files: list[tuple[Entry, Place]] = []
+    for entry, place in pile.files:
+        if not (place.attempt and is_zip(entry.path.name)):
+            files.append((entry, place))
+            continue
+        inner = unpack(entry)
+        report.refused += inner.refused
+        files += [(each, place) for each in inner.entries]
+    return replace(pile, files=tuple(files))
+
+
 def _without_repeats(refused: Iterable[Refusal], seen: Iterable[Refusal]) -> list[Refusal]:
     """Leave out the folders without a notebook where one was refused: once is enough."""
     named = [refusal.file for refusal in seen]
-    return [each for each in refused if not any(name.startswith(f"{each.file}/") for name in named)]
+    return [each for each in refused if not any(f"{name}/".startswith(f"{each.file}/") for name in named)]
 
 
 def _take(course: Course, choice: Choice, left_out: Iterable[Entry], report: Report) -> None:
-    entry = choice.handed.entry
+    others = [shown(each.path) for each in left_out]
+    more = f" and {len(others) - 3} more" * (len(others) > 3)
+    notes = (*choice.notes, *([f"left out: {', '.join(others[:3])}{more}"] * bool(others)))
+    _write(course, choice, choice.handed, notes, store, report)
+    for handed in choice.earlier:
+        _write(course, choice, handed, (), keep, report)
+
+
+def _write(
+    course: Course,
+    choice: Choice,
+    handed: Handed,
+    notes: tuple[str, ...],
+    write: Callable[[Course, str, str, bytes, datetime], Stored],
+    report: Report,
+) -> None:
+    entry = handed.entry
     name = shown(entry.path)
     try:
-        stored = store(course, choice.student, choice.section, choice.handed.data, entry.modified)
+        stored = write(course, choice.student, choice.section, handed.data, entry.modified)
     except OSError as error:
         problem = f"{name} can't be stored at {course.submitted(choice.student, choice.section)}: {error.strerror}."
         report.refused.append(Refusal(name, problem, "Check that folder's permissions and the free space."))
@@ -125,20 +193,5 @@ def _take(course: Course, choice: Choice, left_out: Iterable[Entry], report: Rep
     fresh = stored in (Stored.NEW, Stored.REPLACED)
     status = str(stored) if not fresh else "taken" if entry.path.name == f"{choice.section}.ipynb" else "renamed"
     remark = REMARKS.get(stored)
-    others = [shown(each.path) for each in left_out]
-    more = f" and {len(others) - 3} more" * (len(others) > 3)
-    notes = [
-        *choice.notes,
-        *([remark] if remark else []),
-        *([f"left out: {', '.join(others[:3])}{more}"] * bool(others)),
-    ]
-    report.taken.append(
-        Taken(
-            choice.student,
-            choice.section,
-            name,
-            status,
-            entry.modified,
-            tuple(notes),
-        )
-    )
+    notes = (*([remark] if remark else []), *notes)
+    report.taken.append(Taken(choice.student, choice.section, name, status, entry.modified, notes))

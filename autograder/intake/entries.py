@@ -33,6 +33,8 @@ class Entry:
     path: PurePosixPath
     modified: datetime
     read: Callable[[], bytes]
+    owner: str | None = None
+    """The account that the file belongs to, where that is known."""
 
     @property
     def is_notebook(self) -> bool:
@@ -52,6 +54,11 @@ class Listing:
 def is_notebook(name: str) -> bool:
     """Say whether a file's name is a notebook's."""
     return name.casefold().endswith(".ipynb")
+
+
+def is_zip(name: str) -> bool:
+    """Say whether a file's name is a zip file's."""
+    return name.casefold().endswith(".zip")
 
 
 def is_ignored(name: str) -> bool:

@@ -6,7 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
 from autograder.course import MAX_NOTEBOOK_BYTES
@@ -65,8 +65,19 @@ def _link(path: PurePosixPath) -> Refusal:
 
 
 def _entry(path: Path, inside: PurePosixPath) -> Entry:
-    modified = datetime.fromtimestamp(path.lstat().st_mtime, UTC)
-    return Entry(inside, modified, partial(_read, path, shown(inside)))
+    status = path.lstat()
+    modified = datetime.fromtimestamp(status.st_mtime, UTC)
+    return Entry(inside, modified, partial(_read, path, shown(inside)), _account(status.st_uid))
+
+
+@cache
+def _account(uid: int) -> str | None:
+    try:
+        import pwd
+
+        return pwd.getpwuid(uid).pw_name
+    except (ImportError, KeyError):  # Windows has no such accounts, and a container not all of them
+        return None
 
 
 def _read(path: Path, name: str) -> bytes:

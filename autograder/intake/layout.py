@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from autograder.course import check_student_id
 from autograder.errors import CourseError
-from autograder.intake.entries import Entry, Listing, Refusal, shown
+from autograder.intake.entries import Entry, Listing, Refusal, is_zip, shown
 
 LAYOUT = "STUDENT/SECTION/NOTEBOOK.ipynb or STUDENT/NOTEBOOK.ipynb"
 
@@ -18,11 +18,16 @@ SOURCE = PurePosixPath()
 
 @dataclass(frozen=True)
 class Place:
-    """Where a folder's files belong: to whom, to which section, and whether that is deeper than expected."""
+    """Where a file belongs: to whom, to which section, and whether that is deeper than expected.
+
+    In a download `attempt` sorts the attempts of a student, and `note` is a remark on the file.
+    """
 
     student: str | None
     section: str | None
     deep: bool
+    attempt: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,7 @@ def _nobodys(entry: Entry) -> Refusal | None:
     if entry.is_notebook:
         cure = f"Put it at {LAYOUT}, or collect the file on its own with --student ID."
         return Refusal(name, f"Whose notebook is {name}? It lies in no student's folder.", cure)
-    if entry.path.suffix.casefold() == ".zip":
+    if is_zip(entry.path.name):
         cure = "Collect it on its own: autograder collect FILE.zip (with --student ID if it is one student's)."
         return Refusal(name, f"{name} is a zip file inside the source; it wasn't opened.", cure)
     return None

@@ -51,15 +51,24 @@ def store(course: Course, student: str, section: str, data: bytes, modified: dat
     return Stored.NEW if present is None else Stored.REPLACED
 
 
+def keep(course: Course, student: str, section: str, data: bytes, modified: datetime) -> Stored:
+    """Keep an attempt that doesn't count, beside the one that does."""
+    path = course.submitted(student, section)
+    if path.is_file() and path.read_bytes() == data:
+        return Stored.UNCHANGED
+    return Stored.EARLIER if _keep(path.parent, data, min(modified, datetime.now(UTC))) else Stored.UNCHANGED
+
+
 def submitted_at(notebook: Path) -> datetime:
     """Return when a collected notebook was handed in: by the timestamp beside it, else by the file's own date."""
     try:
-        return _parse((notebook.parent / TIMESTAMP).read_text(encoding="utf-8").strip())
+        return parse_timestamp((notebook.parent / TIMESTAMP).read_text(encoding="utf-8").strip())
     except (OSError, ValueError, OverflowError):
         return datetime.fromtimestamp(notebook.stat().st_mtime, UTC)
 
 
-def _parse(text: str) -> datetime:
+def parse_timestamp(text: str) -> datetime:
+    """Return the time that nbgrader wrote; ValueError or OverflowError if it is none."""
     try:
         return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC)
     except ValueError:

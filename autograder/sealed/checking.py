@@ -16,6 +16,7 @@ from typing import Any
 
 from autograder.grading.running import Outcome, Status
 from autograder.grading.scratch import python_path
+from autograder.sealed import memory
 from autograder.sealed.forking import NoFork, Process, fork
 
 _HERE = Path(__file__).parent
@@ -85,7 +86,8 @@ class Checker:
         if self._server:
             with contextlib.suppress(NoFork), open(os.devnull, "wb") as nowhere:
                 streams = [stream.fileno(), stream.fileno(), nowhere.fileno()]
-                return fork(self._server, _PROGRAM, streams, self._environment, folder=str(self._folder))
+                environment = {**self._environment, memory.FOLDER: str(Path(self._server).parent / "memory")}
+                return fork(self._server, _PROGRAM, streams, environment, folder=str(self._folder))
         return subprocess.Popen(
             [sys.executable, "-m", _PROGRAM],
             cwd=self._folder, env={**self._environment, "PYTHONPATH": python_path(self._environment)},

@@ -10,7 +10,8 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,33 +60,45 @@ Process = Forked | subprocess.Popen[bytes]
 """A process that was born either way: it can be waited for and killed."""
 
 
-@contextlib.contextmanager
-def fork_server() -> Iterator[str]:
-    """Start a zygote and end it afterwards; yield the path to ask it at, or an empty one if there can't be any."""
-    with scratch_folder.new_folder() as name, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-        folder = Path(name).resolve()
+class ForkServer:
+    """A zygote of our own, started when it is first needed; threads may share it. Close it after use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._address: str | None = None
+        self._left = contextlib.ExitStack()
+
+    def address(self) -> str:
+        """Return the path to ask it at; an empty one if there can't be any."""
+        with self._lock:
+            if self._address is None:
+                self._address = self._start()
+            return self._address
+
+    def close(self) -> None:
+        """End it."""
+        self._left.close()
+
+    def _start(self) -> str:
+        folder = Path(self._left.enter_context(scratch_folder.new_folder())).resolve()
         scratch_folder.fill(folder)
+        (folder / "memory").mkdir()
         path = folder / "zygote"
-        listener.bind(str(path))
-        listener.listen(64)
         environment = {**scratch_folder.environment(folder), MARK: UNMARKED}
-        environment["PYTHONPATH"] = scratch_folder.python_path(environment)
-        process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.sealed.zygote", str(listener.fileno()), str(folder)],
-            cwd=REPOSITORY, env=environment, pass_fds=[listener.fileno()], start_new_session=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
-        listener.close()
-        with process:
-            try:
-                yield str(path) if _is_ready(process) else ""
-            finally:
-                process.kill()
-
-
-def _is_ready(process: subprocess.Popen[bytes]) -> bool:
-    assert process.stdout is not None
-    return bool(select.select([process.stdout], [], [], _STARTS_WITHIN)[0]) and process.stdout.read(1) == b"!"
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(str(path))
+            listener.listen(64)
+            process = subprocess.Popen(
+                [sys.executable, "-m", "autograder.sealed.zygote", str(listener.fileno()), str(folder)],
+                cwd=REPOSITORY, env={**environment, "PYTHONPATH": scratch_folder.python_path(environment)},
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                pass_fds=[listener.fileno()], start_new_session=True,
+            )  # fmt: skip
+        self._left.enter_context(process)
+        self._left.callback(process.kill)
+        assert process.stdout is not None
+        heard = select.select([process.stdout], [], [], _STARTS_WITHIN)[0] and process.stdout.read(1)
+        return str(path) if heard == b"!" else ""
 
 
 def fork(path: str, program: str, descriptors: Sequence[int], environment: Mapping[str, str], **more: Any) -> Forked:

@@ -65,6 +65,10 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
         await asyncio.to_thread(self._launch, cmd, options["env"])
         assert self._sandbox is not None
         self.process, self.pid = self._sandbox.process, self._sandbox.process.pid
+        # ZeroMQ knocks again only after a tenth of a second.
+        door = Path(f"{self.parent.ip}-{self.connection_info['hb_port']}")
+        while not door.exists() and await self.poll() is None:
+            await asyncio.sleep(0.005)
         return self.connection_info
 
     def _launch(self, command: list[str], environment: dict[str, str]) -> None:

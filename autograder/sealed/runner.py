@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.errors import CourseError
 from autograder.grading.plain import PlainRunner
+from autograder.sealed.forking import ForkServer
 from autograder.sealed.isolation import Walls, obstacle
 
 
@@ -17,7 +18,7 @@ class SealedRunner(PlainRunner):
     """Runs notebooks as PlainRunner does, in a kernel that can reach nothing but its own working folder."""
 
     walls: Walls = field(default_factory=Walls)
-    server: str = field(default="", compare=False)
+    server: ForkServer | None = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -28,15 +29,17 @@ class SealedRunner(PlainRunner):
         return asdict(self.walls)
 
     def _server(self) -> str:
-        return self.server
+        return self.server.address() if self.server else ""
 
 
-def choose_runner(folder: Path, stop: threading.Event | None = None, unsafe: bool = False) -> PlainRunner:
+def choose_runner(
+    folder: Path, stop: threading.Event | None = None, unsafe: bool = False, server: ForkServer | None = None
+) -> PlainRunner:
     """Return the sealed runner; where isolation isn't there, CourseError, or with `unsafe` the plain runner."""
     stop = stop or threading.Event()
     problem = obstacle()
     if problem is None:
-        return SealedRunner(folder, stop)
+        return SealedRunner(folder, stop, server=server)
     if unsafe:
         return PlainRunner(folder, stop)
     raise CourseError(

@@ -47,6 +47,13 @@ _FAILED = 70
 def main() -> int:
     """Serve the listening socket whose descriptor is given, until standard input ends; then remove the folder."""
     listener, folder = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
+    try:
+        return _serve(listener)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _serve(listener: socket.socket) -> int:
     for name in (*LIBRARIES, *PROGRAMS, "autograder.grading.kernel"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -57,14 +64,11 @@ def main() -> int:
     gc.collect()
     gc.freeze()
     os.write(1, b"!")
-    try:
-        while _is_asked(listener):
-            connection, _ = listener.accept()
-            if os.fork() == 0:
-                _be_born(connection, mark)
-            connection.close()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    while _is_asked(listener):
+        connection, _ = listener.accept()
+        if os.fork() == 0:
+            _be_born(connection, mark)
+        connection.close()
     return 0
 
 
@@ -138,6 +142,7 @@ def _become_kernel(request: dict[str, Any], sandbox: int, connection: socket.soc
             _answer(connection, child)
         else:
             connection.send(heard or b"the forked process ended")
+        os.waitpid(child, 0)  # a sandbox is gone only when all that lived in it are buried
         os._exit(0)
     try:
         os.chdir(request["folder"])
