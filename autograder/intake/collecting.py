@@ -147,7 +147,7 @@ def _collision(pile: Pile, other: str) -> Refusal:
 
 
 def _with_unpacked(pile: Pile, report: Report) -> Pile:
-    """Return the pile with what is in the zip files that students handed in; one zip file inside another stays shut."""
+    """Return the pile with what is in its zip files, if it is of a download; zip files inside those stay shut."""
     files: list[tuple[Entry, Place]] = []
     for entry, place in pile.files:
         if not (place.attempt and is_zip(entry.path.name)):
