@@ -77,7 +77,7 @@ def prepare(scratch: Path) -> int:
     if os.geteuid() == 0:
         for name in WRITABLE:
             for path in (scratch / name, *(scratch / name).rglob("*")):
-                os.chown(path, uid, uid)
+                os.chown(path, uid, uid, follow_symlinks=False)  # a link may lead anywhere
         for name in _READABLE:
             (scratch / name).chmod(0o755)
     return uid

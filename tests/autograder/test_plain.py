@@ -16,13 +16,11 @@ from textwrap import dedent
 
 import nbformat
 import numpy as np
-import psutil
 import pytest
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.grading.plain import PlainRunner
-from autograder.grading.processes import MARK
 from autograder.grading.running import (
     KERNEL_DIED,
     NOTEBOOK_TIMEOUT,
@@ -34,24 +32,12 @@ from autograder.grading.running import (
     Status,
 )
 from tests.autograder.submissions import heed_ctrl_c
+from tests.jobs import running_in, wait_for
 from tests.mini_course import cell
 
 pytestmark = pytest.mark.slow
 
 OK = Outcome(Status.OK)
-
-
-def running_in(folder: Path) -> list[int]:
-    """Return the processes of jobs whose scratch folder is in this folder."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            environment = process.environ()
-        except (psutil.Error, OSError):
-            continue
-        if MARK in environment and environment.get("TMPDIR", "").startswith(str(folder)):
-            found.append(process.pid)
-    return found
 
 
 @pytest.fixture(autouse=True)
@@ -201,19 +187,11 @@ def test_when_the_grader_is_interrupted_or_killed_the_run_ends(end: signal.Signa
     command = [sys.executable, "-c", SCRIPT, str(home)]
     grader = subprocess.Popen(command, stderr=subprocess.DEVNULL, preexec_fn=heed_ctrl_c)
     try:
-        _wait_for(lambda: bool(list(home.glob("*/work/here"))))
+        wait_for(lambda: bool(list(home.glob("*/work/here"))))
         assert len(running_in(home)) >= 2
         os.kill(grader.pid, end)
         grader.wait(20)
     finally:
         grader.kill()
         grader.wait()
-    _wait_for(lambda: not list(home.iterdir()) and not running_in(home))
-
-
-def _wait_for(condition: object, seconds: float = 60) -> None:
-    assert callable(condition)
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_for(lambda: not list(home.iterdir()) and not running_in(home))

@@ -148,3 +148,15 @@ def test_the_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys
         assert "can't make its namespaces here" in capsys.readouterr().out
     finally:
         isolation.obstacle.cache_clear()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_link_does_not_give_a_file_away(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("ours")
+    for name in (*isolation.WRITABLE, "jupyter"):
+        (tmp_path / "scratch" / name).mkdir(parents=True)
+    link = tmp_path / "scratch" / "work" / "link"
+    link.symlink_to(secret)
+    uid = isolation.prepare(tmp_path / "scratch")
+    assert (secret.stat().st_uid, link.lstat().st_uid) == (0, uid)
