@@ -1,30 +1,30 @@
-"""The formats of an export, each a function from the table of grades to the file's text."""
+"""The formats of an export, each a function from the table of grades, and a roster, to the file's text."""
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 from collections.abc import Callable
 
+from autograder.exporting.quoting import to_text
+from autograder.exporting.sheets import to_canvas, to_moodle
 from autograder.exporting.table import GradeTable
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def to_csv(table: GradeTable) -> str:
-    """Return the table as CSV (RFC 4180, with plain line ends); cells that a section lacks are empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, table.header, lineterminator="\n")
-    writer.writeheader()
-    for record in table.records():
-        writer.writerow({name: _harmless(value) for name, value in record.items()})
-    return text.getvalue()
+from autograder.intake.roster import Roster
 
 
-def _harmless(value: object) -> object:
-    """Return text that no spreadsheet takes for a formula: an apostrophe marks it as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+def to_csv(table: GradeTable, roster: Roster | None = None) -> str:
+    """Return the table as CSV; cells that a section lacks are empty."""
+    return to_text(table.header, (record.values() for record in table.records()))
 
 
-FORMATS: dict[str, Callable[[GradeTable], str]] = {"csv": to_csv}
-"""Every format by the name that `autograder export` knows it by."""
+def to_json(table: GradeTable, roster: Roster | None = None) -> str:
+    """Return the rows as a JSON list of objects; cells that a section lacks are null."""
+    return json.dumps(table.records(), indent=2, ensure_ascii=False) + "\n"
+
+
+FORMATS: dict[str, Callable[[GradeTable, Roster | None], str]] = {
+    "csv": to_csv,
+    "json": to_json,
+    "canvas": to_canvas,
+    "moodle": to_moodle,
+}
+"""Every format of grades by the name that `autograder export` knows it by."""

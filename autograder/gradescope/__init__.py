@@ -1,0 +1,1 @@
+"""Grading on Gradescope: the zip file to upload there, and what runs inside it."""
