@@ -50,7 +50,9 @@ def timeout_message(what: str, outcome: Outcome, limits: Limits) -> str:
 def error_text(outcome: Outcome) -> str:
     """Return an error on one line, as `NameError: name 'x' is not defined`."""
     if outcome.ename == KERNEL_DIED:
-        return "Python ended while it ran (exit, os._exit, a crash, or too little memory)"
+        if outcome.evalue:
+            return f"Python was stopped while it ran: {outcome.evalue}"
+        return "Python ended while it ran (exit, os._exit, or a crash)"
     return _clean(f"{outcome.ename}: {outcome.evalue}" if outcome.evalue else outcome.ename)
 
 

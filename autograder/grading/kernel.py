@@ -23,6 +23,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.grading.output import Budget, merge_streams
 from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Limits, Outcome, Status
+from autograder.grading.scratch import clear
 from autograder.sealed import isolation, provisioner
 from autograder.sealed.checking import Checker
 
@@ -102,6 +103,7 @@ class _Session:
         if self._client is not None:
             client, self._client = self._client, None
             await client.end()
+            clear(self._scratch)
 
     async def outcome(self, index: int) -> Outcome:
         """Run a cell, in a new kernel if need be."""
@@ -236,7 +238,8 @@ class _Client(NotebookClient):  # type: ignore[misc]
         try:
             await self.async_execute_cell(cell, index)
         except DeadKernelError:
-            return Outcome(Status.ERROR, KERNEL_DIED), False
+            reason = getattr(self.km.provisioner, "stopped_for", "")
+            return Outcome(Status.ERROR, KERNEL_DIED, reason), False
         except Exception as error:  # a message that nbclient can't take in
             return Outcome(Status.NOT_RUN, evalue=f"{type(error).__name__}: {error}"), False
         finally:

@@ -41,6 +41,14 @@ def fill(scratch: Path, folder: Path | None = None) -> None:
                 shutil.copyfile(path, to)
 
 
+def clear(scratch: Path) -> None:
+    """Take away what a kernel has left where it may write, and put back the files that ship."""
+    for inside in ("work", "tmp", "ipython"):
+        shutil.rmtree(scratch / inside, ignore_errors=True)
+        (scratch / inside).mkdir(exist_ok=True)
+    shutil.copytree(scratch / "check", scratch / "work", dirs_exist_ok=True)
+
+
 def environment(scratch: Path) -> dict[str, str]:
     """Return the environment of a run: no secrets, no user configuration, one thread."""
     jupyter = {f"JUPYTER_{each}_DIR": str(scratch / "jupyter") for each in ("CONFIG", "DATA", "RUNTIME")}

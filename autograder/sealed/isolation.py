@@ -34,6 +34,7 @@ class Walls:
     memory_bytes: int = 2 * 1024**3
     processes: int = 64
     file_bytes: int = 64 * 1024**2
+    disk_bytes: int = 256 * 1024**2
 
 
 def find_bwrap() -> str | None:
@@ -125,7 +126,8 @@ def _walls(program: str, scratch: Path | None, uid: int, walls: Walls) -> list[s
             bind("--ro-bind", path)
     for path in _python_folders():
         bind("--ro-bind", path)
-    words += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/dev/shm"]
+    words += ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(walls.disk_bytes)]
+    words += ["--tmpfs", "/dev/shm"]
     if scratch is not None:
         bind("--ro-bind", scratch / "jupyter")
         for name in WRITABLE:

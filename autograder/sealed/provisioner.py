@@ -26,9 +26,13 @@ from autograder.grading import scratch as scratch_folder
 from autograder.sealed import isolation
 from autograder.sealed.forking import KERNEL, Forked, NoFork, fork
 from autograder.sealed.sandbox import Sandbox
+from autograder.sealed.watching import excess
 
 NAME = "autograder-sealed"
 """Its entry point, by which kernelspecs ask for it."""
+
+_GLANCE = 0.25
+"""Seconds between two looks at what a sandbox takes."""
 
 
 class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
@@ -38,6 +42,10 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
     server = Unicode(help="Where to ask a fork server for kernels; without one, they are started.").tag(config=True)
     walls = Dict(help="What differs from the usual limits (see `Walls`).").tag(config=True)
 
+    stopped_for = ""
+    """Why the sandbox was taken down before anybody asked for that; empty if it wasn't."""
+
+    _watch: asyncio.Task[None] | None = None
     _own: TemporaryDirectory[str] | None = None
     _sandbox: Sandbox | None = None
     _forked: Forked | None = None
@@ -65,6 +73,7 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
         await asyncio.to_thread(self._launch, cmd, options["env"])
         assert self._sandbox is not None
         self.process, self.pid = self._sandbox.process, self._sandbox.process.pid
+        self.stopped_for, self._watch = "", asyncio.create_task(self._watch_over(self._sandbox))
         # ZeroMQ knocks again only after a tenth of a second.
         door = Path(f"{self.parent.ip}-{self.connection_info['hb_port']}")
         while not door.exists() and await self.poll() is None:
@@ -89,6 +98,16 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
                 sandbox.end()
         self._sandbox = Sandbox(words, command, environment)
 
+    async def _watch_over(self, sandbox: Sandbox) -> None:
+        """Take the sandbox down when it takes more than it may."""
+        walls = isolation.Walls(**self.walls)
+        while sandbox.process.poll() is None:
+            problem = await asyncio.to_thread(excess, sandbox.first, self._folder(), walls)
+            if problem is not None:
+                self.stopped_for = problem
+                await asyncio.to_thread(sandbox.end)
+            await asyncio.sleep(_GLANCE)
+
     async def poll(self) -> int | None:
         """Say whether the kernel has ended: its exit code, and None while it lives."""
         if self._sandbox is not None and self._forked is not None and self._forked.has_ended():
@@ -107,6 +126,8 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
 
     async def cleanup(self, restart: bool = False) -> None:
         """Take away what was made; this may be called twice."""
+        if self._watch is not None:
+            self._watch.cancel()
         if self._sandbox is not None:
             await asyncio.to_thread(self._sandbox.end)
         if self._own is not None and not restart:

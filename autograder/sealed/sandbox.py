@@ -15,7 +15,10 @@ _PATIENCE = 5.0
 
 
 class Sandbox:
-    """A command behind walls; `process` is bubblewrap, and ends when all of the sandbox has ended."""
+    """A command behind walls; `process` is bubblewrap, and ends when all of the sandbox has ended.
+
+    `first` is the number of the first process inside, as it is seen from outside, and `init` its pidfd.
+    """
 
     def __init__(
         self,
@@ -38,7 +41,8 @@ class Sandbox:
         with open(told, encoding="utf-8") as file:
             text = file.read()
         try:
-            self.init = os.pidfd_open(json.loads(text)["child-pid"])
+            self.first = int(json.loads(text)["child-pid"])
+            self.init = os.pidfd_open(self.first)
         except (ValueError, ProcessLookupError):
             self.process.kill()
             self.process.wait()

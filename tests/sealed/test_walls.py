@@ -160,3 +160,42 @@ def test_a_link_does_not_give_a_file_away(tmp_path: Path) -> None:
     link.symlink_to(secret)
     uid = isolation.prepare(tmp_path / "scratch")
     assert (secret.stat().st_uid, link.lstat().st_uid) == (0, uid)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("x = b'x' * (3 * 2**30)", "took more than 2 GiB of memory"),
+        (
+            "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        x = b'x' * (400 * 2**20)\n"
+            "        time.sleep(60)\n        os._exit(0)\ntime.sleep(60)",
+            "took more than 2 GiB of memory",
+        ),
+        (
+            "import time\nfor n in range(20):\n    open(f'f{n}', 'wb').write(b'x' * (40 * 2**20))\ntime.sleep(60)",
+            "wrote more than 256 MiB of files",
+        ),
+        ("import time\nfor n in range(20_000):\n    open(f'f{n}', 'wb').close()\ntime.sleep(60)", "10,000 files"),
+    ],
+    ids=["memory", "memory of many", "disk", "many files"],
+)
+def test_what_takes_too_much_is_stopped_and_told(code: str, words: str) -> None:
+    result, _ = run(code)
+    assert [str(cell.state) for cell in result.cells] == ["passed", "passed"]
+    (note,) = [each for each in result.notes if "stopped" in each]
+    assert words in note
+
+
+@pytest.mark.slow
+def test_shared_memory_is_bounded_too() -> None:
+    _, printed = run(
+        """
+        try:
+            for n in range(10):
+                open(f"/dev/shm/{n}", "wb").write(b"x" * 2**26)
+        except OSError as error:
+            print(n, error.strerror)
+        """
+    )
+    assert printed == "4 No space left on device\n"
