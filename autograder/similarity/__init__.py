@@ -1,0 +1,1 @@
+"""How alike submissions are: a report for people to judge, never a verdict."""
