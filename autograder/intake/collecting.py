@@ -142,7 +142,7 @@ def _collision(pile: Pile, other: str) -> Refusal:
     return Refusal(
         shown(pile.folder),
         f"The student ids {pile.student} and {other} differ in capitals alone; many disks hold but one of them.",
-        f"Find out which is right, and collect again with --student {other} and this one's files alone.",
+        f"If both are one person, collect this folder on its own with --student {other}; else rename it.",
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
 
+from autograder.intake.entries import is_notebook, is_zip
 from autograder.intake.store import parse_timestamp
 
 _DATE = r"\d{4}-\d\d-\d\d-\d\d-\d\d-\d\d"
@@ -123,6 +124,13 @@ DOWNLOADS: tuple[Download, ...] = (Exchange(), Moodle(), Blackboard(), Canvas())
 
 
 def recognise(paths: Iterable[PurePosixPath]) -> Download | None:
-    """Return the kind of download that these files are of, or None if none of them looks like one."""
-    names = list(paths)
-    return next((kind for kind in DOWNLOADS if any(kind.read(name, ()) for name in names)), None)
+    """Return the kind of download that names at least half of these notebooks and zip files, or None.
+
+    Not all of them need to fit: people add files to a download. One alone among others may do so by chance.
+    """
+    names = [path for path in paths if is_notebook(path.name) or is_zip(path.name)]
+    return next((kind for kind in DOWNLOADS if names and 2 * _fitting(kind, names) >= len(names)), None)
+
+
+def _fitting(kind: Download, names: Iterable[PurePosixPath]) -> int:
+    return sum(kind.read(name, ()) is not None for name in names)

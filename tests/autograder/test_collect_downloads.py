@@ -87,6 +87,23 @@ def test_an_ordinary_layout_is_no_download(path: str) -> None:
     assert recognise([PurePosixPath(path)]) is None
 
 
+def test_one_odd_name_among_students_folders_makes_no_download(course: Course, inbox: Path) -> None:
+    for name in ("s01", "s02"):
+        put(inbox / name / f"{SECTION}.ipynb")
+    put(inbox / "notes_2025_03_marks.csv", b"1")
+    put(inbox / "old_2025_03_x.ipynb")
+    report = collect(course, inbox)
+    assert taken(report) == [("s01", SECTION, "taken"), ("s02", SECTION, "taken")]
+    assert ["Whose notebook" in each.problem for each in report.refused] == [True]
+
+
+def test_a_download_that_was_zipped_again_with_its_folder_is_known(course: Course, tmp_path: Path) -> None:
+    path = tmp_path / "submissions (1).zip"
+    path.write_bytes(zipped({f"submissions/{name}_1_hw.ipynb": ANSWERED for name in ("doejane_4711", "roeric_4712")}))
+    assert taken(collect(course, path, student="4712")) == [("4712", SECTION, "renamed")]
+    assert taken(collect(course, path)) == [("4711", SECTION, "renamed"), ("4712", SECTION, "unchanged")]
+
+
 def test_canvas_the_newest_attempt_counts_and_the_others_are_kept(course: Course, inbox: Path) -> None:
     # All files of a download have about the same date; the attachment's number tells.
     put(inbox / "doejane_4711_90300_hw-1.ipynb", ANSWERED)
