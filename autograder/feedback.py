@@ -1,17 +1,20 @@
-"""Feedback pages: nbgrader's own GenerateFeedback on the autograded notebooks, without the hidden tests."""
+"""Feedback pages: nbgrader's own GenerateFeedback on the autograded notebooks, without hidden tests, and harmless."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from jinja2 import pass_context
+from nbconvert.exporters import HTMLExporter
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbformat import NotebookNode
 from nbgrader.converters import GenerateFeedback
-from nbgrader.preprocessors import ClearHiddenTests, GetGrades
+from nbgrader.preprocessors import ClearHiddenTests, GetGrades, NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 
 from autograder.course import Course
+from autograder.markup import clean_html, clean_output, with_policy
 from autograder.nbgrader_bridge import Log, course_directory, nbgrader_errors
 
 
@@ -25,8 +28,32 @@ class HideTests(ClearHiddenTests):  # type: ignore[misc]
         return cell, resources
 
 
-PREPROCESSORS = (HideTests, GetGrades, CSSHTMLHeaderPreprocessor)
-"""The steps of a feedback page: nbgrader's, after hidden tests are taken out."""
+class CleanOutputs(NbGraderPreprocessor):  # type: ignore[misc]
+    """Leaves in outputs what can only be looked at."""
+
+    def preprocess_cell(self, cell: NotebookNode, resources: Any, cell_index: int) -> tuple[NotebookNode, Any]:
+        """Clean the outputs of a cell."""
+        for output in cell.get("outputs", []):
+            clean_output(output)
+        return cell, resources
+
+
+class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
+    """Writes pages on which nothing runs: text of students passes a sanitiser, and a policy forbids the rest."""
+
+    @pass_context
+    def markdown2html(self, context: Any, source: str) -> str:
+        """Return a text cell as clean HTML."""
+        return clean_html(super().markdown2html(context, source))
+
+    def from_notebook_node(self, nb: NotebookNode, resources: Any = None, **options: Any) -> tuple[str, Any]:
+        """Return the page of a notebook."""
+        page, resources = super().from_notebook_node(nb, resources, **options)
+        return with_policy(page), resources
+
+
+PREPROCESSORS = (HideTests, CleanOutputs, GetGrades, CSSHTMLHeaderPreprocessor)
+"""The steps of a feedback page: nbgrader's, after hidden tests are taken out and outputs are cleaned."""
 
 
 def graded(course: Course, section: str) -> tuple[str, ...]:
@@ -45,5 +72,6 @@ def write_feedback(course: Course, section: str, student: str) -> Path:
     ):
         converter = GenerateFeedback(coursedir=folders, log=log.logger, force=True)
         converter.preprocessors = list(PREPROCESSORS)
+        converter.exporter_class = FeedbackExporter
         converter.start()
     return course.feedback(student, section)

@@ -11,7 +11,7 @@ from pathlib import Path
 from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, LimitOutput, SaveAutoGrades
 
 from autograder.course import Course
-from autograder.feedback import PREPROCESSORS
+from autograder.feedback import PREPROCESSORS, FeedbackExporter
 from autograder.grading.preprocessors import GradeSubmission, RebuildSubmission
 from autograder.nbgrader_bridge import IGNORED
 from autograder.settings import nbgrader_settings
@@ -39,3 +39,4 @@ c.Autograde.autograde_preprocessors = [
 ]
 
 c.GenerateFeedback.preprocessors = list(PREPROCESSORS)
+c.GenerateFeedback.exporter_class = FeedbackExporter
