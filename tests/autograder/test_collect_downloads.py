@@ -17,7 +17,7 @@ from autograder.errors import CourseError, ExitCode
 from autograder.intake.collecting import Report, collect
 from autograder.intake.downloads import DOWNLOADS, recognise
 from autograder.intake.roster import read_roster
-from tests.autograder.test_collect import ANSWERED, NOON, OTHER, UNNAMED, attempts, put, stored, taken
+from tests.autograder.test_collect import ANSWERED, LATER, NOON, OTHER, UNNAMED, attempts, put, stored, taken
 from tests.mini_course import SECTION, mini_course
 
 
@@ -105,9 +105,9 @@ def test_a_download_that_was_zipped_again_with_its_folder_is_known(course: Cours
 
 
 def test_canvas_the_newest_attempt_counts_and_the_others_are_kept(course: Course, inbox: Path) -> None:
-    # All files of a download have about the same date; the attachment's number tells.
+    # The dates are those of the download; the attachment's number tells.
     put(inbox / "doejane_4711_90300_hw-1.ipynb", ANSWERED)
-    put(inbox / "doejane_4711_90210_hw.ipynb", OTHER)
+    put(inbox / "doejane_4711_90210_hw.ipynb", OTHER, LATER)
     put(inbox / "doejane_4711_100200_hw-2.ipynb", UNNAMED)
     put(inbox / "roeric_LATE_4712_90211_01_mini.ipynb", ANSWERED)
     table = roster(inbox.parent, "student_id,canvas_id\ns01,4711\ns02,4712\n")
@@ -125,6 +125,17 @@ def test_canvas_the_newest_attempt_counts_and_the_others_are_kept(course: Course
     before = stored(course)
     assert {each.status for each in collect(course, inbox, SECTION, roster=read_roster(table)).taken} == {"unchanged"}
     assert stored(course) == before
+
+
+def test_an_attempt_that_counts_already_is_not_kept_twice(course: Course, inbox: Path) -> None:
+    put(inbox / "4711" / f"{SECTION}.ipynb", OTHER, LATER)
+    collect(course, inbox)
+    download = inbox.parent / "download"
+    put(download / "doejane_4711_90210_hw.ipynb", OTHER)
+    put(download / "doejane_4711_90300_hw-1.ipynb", ANSWERED)
+    assert [each.status for each in collect(course, download).taken] == ["earlier", "unchanged"]
+    folder = course.submitted("4711", SECTION).parent
+    assert [path.read_bytes() for path in folder.glob("attempts/*")] == [ANSWERED]
 
 
 def test_without_a_roster_the_numbers_of_canvas_are_the_ids(course: Course, inbox: Path) -> None:
