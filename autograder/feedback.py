@@ -41,6 +41,8 @@ class CleanOutputs(NbGraderPreprocessor):  # type: ignore[misc]
 class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
     """Writes pages on which nothing runs: text of students passes a sanitiser, and a policy forbids the rest."""
 
+    exclude_anchor_links = True
+
     @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
         """Return a text cell as clean HTML."""
