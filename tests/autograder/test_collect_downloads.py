@@ -10,6 +10,11 @@ from pathlib import Path, PurePosixPath
 from zipfile import ZipFile, ZipInfo
 
 import pytest
+from nbgrader.auth import Authenticator
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange.default import ExchangeSubmit
+from nbgrader.utils import get_username
+from traitlets.config import Config
 
 from autograder.cli import main
 from autograder.course import MAX_NOTEBOOK_BYTES, Course
@@ -306,3 +311,26 @@ def test_a_roster_in_another_encoding_or_missing_is_named(tmp_path: Path) -> Non
         with pytest.raises(CourseError) as caught:
             read_roster(tmp_path / name)
         assert cure in caught.value.cure
+
+
+def test_what_nbgrader_submit_hands_in_is_taken(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exchange, home = tmp_path / "exchange", tmp_path / "home"
+    for folder in ("inbound", f"outbound/{SECTION}"):
+        (exchange / "course" / folder).mkdir(parents=True)
+    put(exchange / "course" / "outbound" / SECTION / f"{SECTION}.ipynb", OTHER)
+    put(home / SECTION / f"{SECTION}.ipynb", ANSWERED)
+    monkeypatch.chdir(home)
+    settings = Config(
+        Exchange={"root": str(exchange), "cache": str(tmp_path / "cache")}, CourseDirectory={"course_id": "course"}
+    )
+    folders = CourseDirectory(config=settings, assignment_id=SECTION)
+    before = datetime.now(UTC).replace(microsecond=0)
+    ExchangeSubmit(coursedir=folders, config=settings, authenticator=Authenticator(config=settings)).start()
+    report = collect(course, exchange / "course" / "inbound")
+    assert [(each.section, each.status) for each in report.taken] == [(SECTION, "taken")]
+    assert report.taken[0].student == get_username()
+    assert before <= report.taken[0].submitted <= datetime.now(UTC)
+    assert course.submitted(get_username(), SECTION).read_bytes() == ANSWERED
+    assert not any("belongs to the account" in note for note in report.taken[0].notes)
