@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nbformat import NotebookNode
 
-FIXED = ("student_id", "section", "score", "max_score")
-"""The columns before those of the cells."""
+FIXED = ("student_id", "section", "score", "max_score", "to_grade")
+"""The columns before those of the cells; `to_grade` is how many of these still wait for a person."""
 
 
 def in_course_order(names: Iterable[str], master: NotebookNode) -> tuple[str, ...]:

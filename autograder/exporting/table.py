@@ -18,13 +18,21 @@ from autograder.exporting.columns import FIXED, in_course_order, name_columns
 
 @dataclass(frozen=True)
 class Row:
-    """The grade of one submission; `cells` has the points of each column that the section has."""
+    """The grade of one submission.
+
+    `cells` has the points of each column that the section has, None for what a person has still to grade.
+    """
 
     student: str
     section: str
     score: float
     max_score: float
-    cells: Mapping[str, float]
+    cells: Mapping[str, float | None]
+
+    @property
+    def to_grade(self) -> int:
+        """How many cells wait for a person; until then the score lacks their points."""
+        return sum(points is None for points in self.cells.values())
 
 
 @dataclass(frozen=True)
@@ -46,8 +54,9 @@ class GradeTable:
         return [dict(zip(self.header, self._values(row), strict=True)) for row in self.rows]
 
     def _values(self, row: Row) -> Iterator[str | float | None]:
-        yield from (row.student, row.section, plain(row.score), plain(row.max_score))
-        yield from (plain(row.cells[name]) if name in row.cells else None for name in self.columns)
+        yield from (row.student, row.section, plain(row.score), plain(row.max_score), row.to_grade)
+        points = (row.cells.get(name) for name in self.columns)
+        yield from (None if each is None else plain(each) for each in points)
 
 
 def plain(number: float) -> float:
@@ -69,7 +78,7 @@ def read_grades(course: Course, sections: Sequence[str]) -> GradeTable:
             names: set[str] = set()
             for submission in gradebook.assignment_submissions(section):
                 points = dict(_points(submission))
-                if points:
+                if any(each is not None for each in points.values()):
                     rows.append(_row(submission, section, points))
                     names |= points.keys()
                 else:
@@ -86,17 +95,17 @@ def read_grades(course: Course, sections: Sequence[str]) -> GradeTable:
     return GradeTable(tuple(named), tuple(columns.values()), tuple(sorted(ungraded)))
 
 
-def _row(submission: SubmittedAssignment, section: str, points: Mapping[str, float]) -> Row:
+def _row(submission: SubmittedAssignment, section: str, points: Mapping[str, float | None]) -> Row:
     score = max(0.0, submission.score - submission.late_submission_penalty)
     return Row(submission.student.id, section, score, submission.max_score, points)
 
 
-def _points(submission: SubmittedAssignment) -> Iterator[tuple[str, float]]:
-    """Yield the cells that have points; one that waits for a person has none yet, which is no zero."""
+def _points(submission: SubmittedAssignment) -> Iterator[tuple[str, float | None]]:
+    """Yield the graded cells with their points; one that waits for a person has none yet, which is no zero."""
     for notebook in submission.notebooks:
         for grade in notebook.grades:
-            if grade.manual_score is not None or grade.auto_score is not None:
-                yield grade.name, grade.score
+            has_points = grade.manual_score is not None or grade.auto_score is not None
+            yield grade.name, grade.score if has_points else None
 
 
 @contextmanager

@@ -82,10 +82,10 @@ def test_rows_are_sorted_and_columns_are_in_course_order(course: Course, capsys:
     code, out, _ = export(course, capsys)
     assert code == ExitCode.OK
     assert out.splitlines() == [
-        "student_id,section,score,max_score,01_mini.seven,double,02_second.seven,triple",
-        "s01,01_mini,2,3,0,2,,",
-        "s01,02_second,1.5,2.5,,,1,0.5",
-        "s99,01_mini,3,3,1,2,,",
+        "student_id,section,score,max_score,to_grade,01_mini.seven,double,02_second.seven,triple",
+        "s01,01_mini,2,3,0,0,2,,",
+        "s01,02_second,1.5,2.5,0,,,1,0.5",
+        "s99,01_mini,3,3,0,1,2,,",
     ]
 
 
@@ -93,9 +93,9 @@ def test_one_section_has_only_its_own_columns(course: Course, capsys: pytest.Cap
     fill(course)
     _, out, _ = export(course, capsys, "--section", SECTION)
     assert out.splitlines() == [
-        "student_id,section,score,max_score,seven,double",
-        "s01,01_mini,2,3,0,2",
-        "s99,01_mini,3,3,1,2",
+        "student_id,section,score,max_score,to_grade,seven,double",
+        "s01,01_mini,2,3,0,0,2",
+        "s99,01_mini,3,3,0,1,2",
     ]
 
 
@@ -109,6 +109,7 @@ def test_json_holds_the_same_rows_as_the_csv(course: Course, capsys: pytest.Capt
         "section": SECOND,
         "score": 1.5,
         "max_score": 2.5,
+        "to_grade": 0,
         "01_mini.seven": None,
         "double": None,
         "02_second.seven": 1,
@@ -125,7 +126,7 @@ def test_manual_marks_go_first_and_a_cell_that_waits_for_a_person_is_empty(
     grade(course, "s01", SECTION, manual=True, seven=0.5)
     grade(course, "s02", SECTION, seven=1)
     _, out, _ = export(course, capsys)
-    assert out.splitlines()[1:] == ["s01,01_mini,2.5,3,0.5,2", "s02,01_mini,1,3,1,"]
+    assert out.splitlines()[1:] == ["s01,01_mini,2.5,3,0,0.5,2", "s02,01_mini,1,3,1,1,"]
 
 
 def test_the_penalty_for_lateness_is_taken_off_but_not_below_zero(
