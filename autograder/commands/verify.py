@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import closing
 
 from autograder.console import print_json, print_table, progress, say, warn
 from autograder.course import Course
@@ -22,12 +23,14 @@ def run(course: Course, options: argparse.Namespace) -> int:
     """Prove the sections and print a table of exercises and wrong answers."""
     from autograder.proof.verify import plan
     from autograder.proof.verify import run as prove
+    from autograder.sealed.forking import ForkServer
 
     sections = course.select(options.sections)
     if not sections:
         raise CourseError(f"There is no section in {course.source}.", "Write one, or name a course with --course.")
-    plans = [plan(course, section) for section in sections]
-    with progress(sum(len(each.jobs) for each in plans), "verify") as done:
+    server = ForkServer()
+    plans = [plan(course, section, server) for section in sections]
+    with closing(server), progress(sum(len(each.jobs) for each in plans), "verify") as done:
         proofs = [proof for each in plans for proof in prove(each, max(1, options.workers), done)]
     for proof in proofs:
         for fault in proof.faults:

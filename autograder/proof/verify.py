@@ -17,6 +17,8 @@ from autograder.grading.template import template
 from autograder.proof.catalogue import MINIMUM, Entry, WrongAnswer, read_catalogue
 from autograder.proof.exercises import Exercise, find_exercises
 from autograder.proof.variants import HIDDEN, needed_cells, only, with_answers, with_tests_apart
+from autograder.sealed.forking import ForkServer
+from autograder.sealed.runner import choose_runner
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,10 @@ class Plan:
     runner: PlainRunner
 
 
-def plan(course: Course, section: str) -> Plan:
+def plan(course: Course, section: str, server: ForkServer | None = None) -> Plan:
     """Plan the proof of a section: its solutions, its stubs, and then the k-th mistake of every exercise at once.
+
+    They are graded as submissions are: sealed, where this machine can do that.
 
     Exercises don't depend on each other's answers, so one run tries a mistake in each of them. The masters of these
     runs have their test cells taken apart, which tells the visible check from the hidden tests.
@@ -119,7 +123,7 @@ def plan(course: Course, section: str) -> Plan:
     for k in range(max((len(each) for each in wrong.values()), default=0)):
         answers = {grade_id: each[k].answer for grade_id, each in wrong.items() if k < len(each)}
         jobs.append((f"wrong {k}", apart, with_answers(master, answers)))
-    runner = PlainRunner(course.master_path(section).parent)
+    runner = choose_runner(course.master_path(section).parent, unsafe=True, server=server)
     return Plan(section, exercises, catalogue, tuple(map(_shortened, jobs)), {job[0]: job for job in jobs}, runner)
 
 
