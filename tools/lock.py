@@ -22,6 +22,7 @@ PROJECT = "numfmt-course"
 ELSEWHERE = {
     "appnope": 'appnope==0.1.4 ; sys_platform == "darwin"',
     "colorama": 'colorama==0.4.6 ; sys_platform == "win32"',
+    "pywin32": 'pywin32==311 ; sys_platform == "win32"',
     "pywinpty": 'pywinpty==3.1.2 ; sys_platform == "win32"',
 }
 SYSTEMS = tuple(
