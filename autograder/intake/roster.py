@@ -111,7 +111,7 @@ def _person(row: Mapping[str, str], columns: Mapping[str, str]) -> Person:
 
 
 def _plain(name: str) -> str:
-    """Return a name as it is compared: systems drop signs, and `Doe, Jane` may stand for `Jane Doe`."""
+    """Return a name as it is compared: systems drop signs, and `Family, Given` may stand for `Given Family`."""
     last, comma, first = name.partition(",")
     text = unicodedata.normalize("NFKC", f"{first} {last}" if comma else name).casefold()
     return "".join(each for each in text if each.isalnum())

@@ -54,21 +54,21 @@ def zipped(entries: dict[str, bytes]) -> bytes:
 @pytest.mark.parametrize(
     ("path", "system", "user", "name"),
     [
-        ("doejane_4711_90210_hw.ipynb", "canvas", "4711", ""),
-        ("doejane_LATE_4711_90210_hw-2.ipynb", "canvas", "4711", ""),
+        ("familygiven_4711_90210_hw.ipynb", "canvas", "4711", ""),
+        ("familygiven_LATE_4711_90210_hw-2.ipynb", "canvas", "4711", ""),
         ("d_o_e2jane_4711_90210_01_02_hw.ipynb", "canvas", "4711", ""),
         ("müllerjürgen_4711_90210_my notebook (1).ipynb", "canvas", "4711", ""),
         ("anon_aB3x9_90210_hw.ipynb", "canvas", "anon_aB3x9", ""),
         ("LATE_anon_aB3x9_90210_hw.ipynb", "canvas", "anon_aB3x9", ""),
-        ("Jane Doe_77_assignsubmission_file/hw.ipynb", "moodle", "77", "Jane Doe"),
-        ("Jane Doe_77_assignsubmission_file_/hw.ipynb", "moodle", "77", "Jane Doe"),
-        ("Jane Doe_77_assignsubmission_file_/work/hw.ipynb", "moodle", "77", "Jane Doe"),
-        ("Jane Doe_77_assignsubmission_file_hw.ipynb", "moodle", "77", "Jane Doe"),
+        ("Given Family_77_assignsubmission_file/hw.ipynb", "moodle", "77", "Given Family"),
+        ("Given Family_77_assignsubmission_file_/hw.ipynb", "moodle", "77", "Given Family"),
+        ("Given Family_77_assignsubmission_file_/work/hw.ipynb", "moodle", "77", "Given Family"),
+        ("Given Family_77_assignsubmission_file_hw.ipynb", "moodle", "77", "Given Family"),
         ("Participant_77_assignsubmission_file_/hw.ipynb", "moodle", "77", "Participant"),
-        ("Lab 1_jdoe_attempt_2026-01-02-03-04-05_hw.ipynb", "blackboard", "jdoe", ""),
-        ("Lab_1_jdoe_attempt_2026-01-02-03-04-05.txt", "blackboard", "jdoe", ""),
-        ("jdoe+01_mini+2026-01-02 03:04:05.678901 UTC/hw.ipynb", "exchange", "jdoe", ""),
-        ("j+doe+01_mini+2026-01-02 03:04:05.678901 UTC+Xy12/hw.ipynb", "exchange", "j+doe", ""),
+        ("Lab 1_s03_attempt_2026-01-02-03-04-05_hw.ipynb", "blackboard", "s03", ""),
+        ("Lab_1_s03_attempt_2026-01-02-03-04-05.txt", "blackboard", "s03", ""),
+        ("s03+01_mini+2026-01-02 03:04:05.678901 UTC/hw.ipynb", "exchange", "s03", ""),
+        ("g+family+01_mini+2026-01-02 03:04:05.678901 UTC+Xy12/hw.ipynb", "exchange", "g+family", ""),
     ],
 )
 def test_each_pattern_is_told_by_one_kind_of_download_alone(path: str, system: str, user: str, name: str) -> None:
@@ -82,10 +82,10 @@ def test_each_pattern_is_told_by_one_kind_of_download_alone(path: str, system: s
     "path",
     [
         f"s01/{SECTION}/{SECTION}.ipynb",
-        "s01/doejane_4711_90210_hw.ipynb",
+        "s01/familygiven_4711_90210_hw.ipynb",
         f"{SECTION}.ipynb",
         "hw_1.ipynb",
-        "Lab_jdoe_attempt_2026-13-02-03-04-05_hw.ipynb",
+        "Lab_s03_attempt_2026-13-02-03-04-05_hw.ipynb",
     ],
 )
 def test_an_ordinary_layout_is_no_download(path: str) -> None:
@@ -104,25 +104,27 @@ def test_one_odd_name_among_students_folders_makes_no_download(course: Course, i
 
 def test_a_download_that_was_zipped_again_with_its_folder_is_known(course: Course, tmp_path: Path) -> None:
     path = tmp_path / "submissions (1).zip"
-    path.write_bytes(zipped({f"submissions/{name}_1_hw.ipynb": ANSWERED for name in ("doejane_4711", "roeric_4712")}))
+    path.write_bytes(
+        zipped({f"submissions/{name}_1_hw.ipynb": ANSWERED for name in ("familygiven_4711", "familyother_4712")})
+    )
     assert taken(collect(course, path, student="4712")) == [("4712", SECTION, "renamed")]
     assert taken(collect(course, path)) == [("4711", SECTION, "renamed"), ("4712", SECTION, "unchanged")]
 
 
 def test_canvas_the_newest_attempt_counts_and_the_others_are_kept(course: Course, inbox: Path) -> None:
     # The dates are those of the download; the attachment's number tells.
-    put(inbox / "doejane_4711_90300_hw-1.ipynb", ANSWERED)
-    put(inbox / "doejane_4711_90210_hw.ipynb", OTHER, LATER)
-    put(inbox / "doejane_4711_100200_hw-2.ipynb", UNNAMED)
-    put(inbox / "roeric_LATE_4712_90211_01_mini.ipynb", ANSWERED)
+    put(inbox / "familygiven_4711_90300_hw-1.ipynb", ANSWERED)
+    put(inbox / "familygiven_4711_90210_hw.ipynb", OTHER, LATER)
+    put(inbox / "familygiven_4711_100200_hw-2.ipynb", UNNAMED)
+    put(inbox / "familyother_LATE_4712_90211_01_mini.ipynb", ANSWERED)
     table = roster(inbox.parent, "student_id,canvas_id\ns01,4711\ns02,4712\n")
     report = collect(course, inbox, section=SECTION, roster=read_roster(table))
     assert not report.refused
     assert [(each.student, each.file, each.status) for each in report.taken] == [
-        ("s01", "doejane_4711_100200_hw-2.ipynb", "renamed"),
-        ("s01", "doejane_4711_90210_hw.ipynb", "earlier"),
-        ("s01", "doejane_4711_90300_hw-1.ipynb", "earlier"),
-        ("s02", "roeric_LATE_4712_90211_01_mini.ipynb", "renamed"),
+        ("s01", "familygiven_4711_100200_hw-2.ipynb", "renamed"),
+        ("s01", "familygiven_4711_90210_hw.ipynb", "earlier"),
+        ("s01", "familygiven_4711_90300_hw-1.ipynb", "earlier"),
+        ("s02", "familyother_LATE_4712_90211_01_mini.ipynb", "renamed"),
     ]
     assert "marked LATE by Canvas" in report.taken[-1].notes
     assert course.submitted("s01", SECTION).read_bytes() == UNNAMED
@@ -136,15 +138,15 @@ def test_an_attempt_that_counts_already_is_not_kept_twice(course: Course, inbox:
     put(inbox / "4711" / f"{SECTION}.ipynb", OTHER, LATER)
     collect(course, inbox)
     download = inbox.parent / "download"
-    put(download / "doejane_4711_90210_hw.ipynb", OTHER)
-    put(download / "doejane_4711_90300_hw-1.ipynb", ANSWERED)
+    put(download / "familygiven_4711_90210_hw.ipynb", OTHER)
+    put(download / "familygiven_4711_90300_hw-1.ipynb", ANSWERED)
     assert [each.status for each in collect(course, download).taken] == ["earlier", "unchanged"]
     folder = course.submitted("4711", SECTION).parent
     assert [path.read_bytes() for path in folder.glob("attempts/*")] == [ANSWERED]
 
 
 def test_without_a_roster_the_numbers_of_canvas_are_the_ids(course: Course, inbox: Path) -> None:
-    put(inbox / "doejane_4711_90300_hw.ipynb")
+    put(inbox / "familygiven_4711_90300_hw.ipynb")
     assert taken(collect(course, inbox)) == [("4711", SECTION, "renamed")]
 
 
@@ -166,18 +168,18 @@ def test_moodle_goes_by_the_name_in_its_own_grading_worksheet(course: Course, in
 
 
 def test_moodle_without_a_roster_says_what_to_do(course: Course, inbox: Path) -> None:
-    put(inbox / "Jane Doe_77_assignsubmission_file_" / "hw.ipynb")
+    put(inbox / "Given Family_77_assignsubmission_file_" / "hw.ipynb")
     report = collect(course, inbox)
     assert not report.taken
     assert "no student id" in report.refused[0].problem and "--roster" in report.refused[0].cure
 
 
-@pytest.mark.parametrize("user", ["jdoe", "jane_doe"])
+@pytest.mark.parametrize("user", ["s03", "given_family"])
 def test_blackboard_the_time_in_the_name_is_the_time_of_submission(course: Course, inbox: Path, user: str) -> None:
     for date, data in (("2026-01-02-03-04-05", ANSWERED), ("2025-12-24-23-00-00", OTHER)):
-        put(inbox / f"Lab_1_{user}_attempt_{date}.txt", b"Name: Jane Doe\n", NOON)
+        put(inbox / f"Lab_1_{user}_attempt_{date}.txt", b"Name: Given Family\n", NOON)
         put(inbox / f"Lab_1_{user}_attempt_{date}_hw.ipynb", data, NOON)
-    table = read_roster(roster(inbox.parent, f"student_id;blackboard_id\ns01;{user}\ns09;doe\n"))
+    table = read_roster(roster(inbox.parent, f"student_id;blackboard_id\ns01;{user}\ns09;family\n"))
     report = collect(course, inbox, roster=table)
     assert not report.refused
     assert taken(report) == [("s01", SECTION, "renamed"), ("s01", SECTION, "earlier")]
@@ -200,7 +202,7 @@ def test_the_exchange_tells_section_and_time(course: Course, inbox: Path) -> Non
 
 def test_a_zip_file_that_was_handed_in_is_opened_within_limits(course: Course, inbox: Path) -> None:
     put(
-        inbox / "doejane_4711_1_hw.zip",
+        inbox / "familygiven_4711_1_hw.zip",
         zipped({"work/hw.ipynb": ANSWERED, "work/more.zip": zipped({"x.ipynb": OTHER})}),
     )
     put(inbox / "evil_4712_2_hw.zip", zipped({"../../out.ipynb": ANSWERED}))
@@ -225,7 +227,7 @@ def test_a_zip_file_that_was_handed_in_is_opened_within_limits(course: Course, i
 
 
 def test_a_name_that_the_system_does_not_give_is_refused_and_named(course: Course, inbox: Path) -> None:
-    put(inbox / "doejane_4711_1_hw.ipynb")
+    put(inbox / "familygiven_4711_1_hw.ipynb")
     put(inbox / "found on a stick.ipynb")
     report = collect(course, inbox)
     assert taken(report) == [("4711", SECTION, "renamed")]
@@ -236,9 +238,9 @@ def test_a_name_that_the_system_does_not_give_is_refused_and_named(course: Cours
 def test_a_stranger_to_the_roster_is_one_row_and_the_others_go_on(
     course: Course, inbox: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    put(inbox / "doejane_4711_1_hw.ipynb")
-    put(inbox / "roeric_4712_2_hw.ipynb")
-    put(inbox / "roeric_4712_3_data.zip", zipped({}))
+    put(inbox / "familygiven_4711_1_hw.ipynb")
+    put(inbox / "familyother_4712_2_hw.ipynb")
+    put(inbox / "familyother_4712_3_data.zip", zipped({}))
     table = roster(inbox.parent, "student_id,canvas_id\ns01,4711\n")
     options = ["collect", str(inbox), "--course", str(course.root), "--roster", str(table)]
     assert main([*options, "--json"]) == ExitCode.PROBLEMS
@@ -291,11 +293,13 @@ def test_the_gradebook_that_canvas_exports_is_a_roster(tmp_path: Path) -> None:
     text = (
         "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Lab 1 (99)\n"
         "    Points Possible,,,,,10\n"
-        '"Doe, Jane",4711,S1,jdoe,A,\n'
+        '"Family, Given",4711,S1,s03,A,\n'
     )
     table = read_roster(roster(tmp_path, text))
-    assert [(each.student, each.ids["canvas"], each.name) for each in table.people] == [("jdoe", "4711", "Doe, Jane")]
-    assert table.find("moodle", "5", "Jane Doe") == "jdoe"
+    assert [(each.student, each.ids["canvas"], each.name) for each in table.people] == [
+        ("s03", "4711", "Family, Given")
+    ]
+    assert table.find("moodle", "5", "Given Family") == "s03"
 
 
 def test_two_people_of_one_name_are_told_apart_or_refused(tmp_path: Path) -> None:

@@ -46,13 +46,13 @@ def test_canvas_gets_back_the_rows_and_columns_of_its_own_gradebook(tmp_path: Pa
     text = (
         f"Student,ID,SIS User ID,SIS Login ID,Section,{SECTION} (991),Final Score\n"
         "    Points Possible,,,,,3,(read only)\n"
-        '"Doe, Jane ""JJ""",4711,S-1,s01,Group A,,\n"=1+1",4712,S-2,s02,Group B,,\n'
+        '"Family, Given ""GG""",4711,S-1,s01,Group A,,\n"=1+1",4712,S-2,s02,Group B,,\n'
     )
     sheet = rows(to_canvas(TABLE, roster(tmp_path, text)))
     assert sheet[0]["Student"] == "    Points Possible"
     assert (sheet[0][f"{SECTION} (991)"], sheet[0][SECOND]) == ("3", "2.5")
     assert sheet[1] == {
-        "Student": 'Doe, Jane "JJ"',
+        "Student": 'Family, Given "GG"',
         "ID": "4711",
         "SIS User ID": "S-1",
         "SIS Login ID": "s01",
@@ -66,7 +66,7 @@ def test_canvas_gets_back_the_rows_and_columns_of_its_own_gradebook(tmp_path: Pa
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [(None, ("s01", "", "s01")), ("student_id,canvas_id,name\ns01,4711,Jane\ns02,1,B\n", ("Jane", "4711", "s01"))],
+    [(None, ("s01", "", "s01")), ("student_id,canvas_id,name\ns01,4711,Given\ns02,1,B\n", ("Given", "4711", "s01"))],
 )
 def test_canvas_is_given_what_is_known(tmp_path: Path, text: str | None, expected: tuple[str, str, str]) -> None:
     first = rows(to_canvas(TABLE, roster(tmp_path, text) if text else None))[1]
@@ -77,12 +77,12 @@ def test_canvas_is_given_what_is_known(tmp_path: Path, text: str | None, expecte
 def test_moodle_gets_its_grading_worksheet_filled_in(tmp_path: Path) -> None:
     text = (
         'Identifier,"Full name","ID number","Email address",Status,Grade,"Maximum grade","Last modified (grade)"\n'
-        'Participant 12,"Jane Doe",s01,jane@uni.example,Submitted,,3.00,-\n'
+        'Participant 12,"Given Family",s01,s01@uni.example,Submitted,,3.00,-\n'
     )
     table = GradeTable(TABLE.rows[:1], (), ())
     assert to_moodle(table, roster(tmp_path, text)).splitlines() == [
         "Identifier,Full name,ID number,Email address,Status,Grade,Maximum grade,Last modified (grade)",
-        "Participant 12,Jane Doe,s01,jane@uni.example,Submitted,2,3.00,-",
+        "Participant 12,Given Family,s01,s01@uni.example,Submitted,2,3.00,-",
     ]
 
 
