@@ -8,6 +8,7 @@ from typing import Any
 from autograder.errors import CourseError
 from autograder.proof.catalogue import Entry
 from autograder.proof.recording import Recorded
+from numfmt.checks import aligned, name_of
 from numfmt.sealed import lock, stretch
 
 SCHEMA = 1
@@ -23,28 +24,41 @@ def seal(section: str, recorded: Recorded, catalogue: Mapping[str, Entry]) -> di
 
 
 def _seal_exercise(salt: str, outcomes: Mapping[str, list[Any]], entry: Entry) -> dict[str, Any]:
-    right = outcomes[""]
-    _tell_apart(salt, outcomes)
+    labels = [label for label, _ in outcomes[""]]
+    by_answer = {name: _in_order(salt, name, labels, found) for name, found in outcomes.items()}
+    _tell_apart(salt, by_answer)
+    right = by_answer[""]
     rows: list[dict[str, Any]] = [
-        {"label": label, "right": stretch(outcome, salt)[0], "wrong": {}} for label, outcome in right
+        {"label": label, "right": stretch(outcome, salt)[0], "wrong": {}}
+        for label, outcome in zip(labels, right, strict=True)
     ]
     for wrong in entry.wrong:
-        differing = [i for i, outcome in enumerate(outcomes[wrong.name]) if not _same(outcome, right[i])]
+        given = by_answer[wrong.name]
+        # What an answer leaves at None throughout, it doesn't answer: that is no part of the mistake.
+        touched = {name_of(label) for label, outcome in zip(labels, given, strict=True) if outcome is not None}
+        differing = [
+            i for i, label in enumerate(labels) if name_of(label) in touched and not _same(given[i], right[i])
+        ]
         mistake = {"name": wrong.name, "hint": wrong.hint, "shows": len(differing)}
         for i in differing:
-            name, key = stretch(outcomes[wrong.name][i][1], salt)
+            name, key = stretch(given[i], salt)
             rows[i]["wrong"].setdefault(name, []).append(lock(mistake, key))
     return {"salt": salt, "cases": rows}
+
+
+def _in_order(exercise: str, name: str, labels: list[str], found: list[Any]) -> list[Any]:
+    """Return an answer's outcomes in the order of the solution's cases."""
+    if sorted(label for label, _ in found) != sorted(labels):
+        raise CourseError(
+            f"In {exercise}, the answer '{name}' gives {len(found)} cases, the solution {len(labels)}, or others.",
+            "Each answer must define the names that the check asks for.",
+        )
+    return aligned(labels, found)
 
 
 def _tell_apart(exercise: str, outcomes: Mapping[str, list[Any]]) -> None:
     seen: dict[str, str] = {}
     for name, found in outcomes.items():
-        if len(found) != len(outcomes[""]):
-            raise CourseError(
-                f"In {exercise}, the answer '{name}' gives {len(found)} cases, the solution {len(outcomes[''])}.",
-                "Each answer must define the names that the check asks for.",
-            )
         twin = seen.setdefault(repr(found), name)
         if twin != name:
             raise CourseError(

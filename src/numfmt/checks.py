@@ -5,13 +5,14 @@ The data it compares with is in `checks.json` beside the notebook, sealed (see `
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .plain import Plain, plain, show, to_bytes
 from .progressing import record
@@ -19,6 +20,7 @@ from .sealed import stretch, unlock
 
 DATA = "checks.json"
 Inputs = Sequence[tuple[Any, ...]]
+T = TypeVar("T")
 
 
 class CheckFailed(AssertionError):
@@ -76,6 +78,17 @@ def _call(name: str, function: Callable[..., object], arguments: tuple[Any, ...]
     return Case(label, _data(label, result))
 
 
+def aligned(labels: Sequence[str], found: Iterable[tuple[str, T]]) -> list[T]:
+    """Return what was found under each label, in the labels' order: the entries of a dict may come in any.
+
+    Where a label stands more than once, the first that was found comes first. KeyError if one wasn't found.
+    """
+    waiting: dict[str, list[T]] = {}
+    for label, item in found:
+        waiting.setdefault(label, []).append(item)
+    return [waiting[label].pop(0) for label in labels]
+
+
 def check(exercise: str, answer: object, *, inputs: Inputs | dict[str, Inputs] | None = None) -> None:
     """Check an answer against the sealed data of `exercise`; print a line if all is right.
 
@@ -100,7 +113,7 @@ def _compared(
     """Return the number of cases, all of them right, or raise what is to be said."""
     found = cases(exercise, answer, inputs)
     expected = [rows["label"] for rows in sealed["cases"]]
-    missing = [label for label in expected if label not in {case.label for case in found}]
+    missing = list((Counter(expected) - Counter(case.label for case in found)).elements())
     if missing or len(found) != len(expected):
         if isinstance(answer, dict) and missing:
             raise CheckFailed(f"Your answer to {exercise} lacks: {', '.join(missing)}.")
@@ -108,13 +121,14 @@ def _compared(
             f"{DATA} and this cell check {exercise!r} in different ways: they come from different versions of the "
             "notebook. Take both from the same bundle."
         )
+    in_order = aligned(expected, [(case.label, case) for case in found])
     wrong = [
         (case, rows)
-        for case, rows in zip(found, sealed["cases"], strict=True)
+        for case, rows in zip(in_order, sealed["cases"], strict=True)
         if not _right(case.outcome, rows, sealed["salt"])
     ]
     if wrong:
-        raise _diagnosis(wrong, len(found), sealed["salt"])
+        raise _diagnosis(wrong, found, sealed["salt"])
     return len(found)
 
 
@@ -157,29 +171,38 @@ def _load(exercise: str) -> dict[str, Any]:
     return found
 
 
-def _diagnosis(wrong: list[tuple[Case, dict[str, Any]]], total: int, salt: str) -> CheckFailed:
+def _diagnosis(wrong: list[tuple[Case, dict[str, Any]]], found: list[Case], salt: str) -> CheckFailed:
     """Explain the wrong cases: untouched, a named mistake, an error, right but for its type, or just wrong."""
-    case, rows = wrong[0]
-    if all(each.outcome is None for each, _ in wrong):
+    touched = {name_of(each.label) for each in found if each.outcome is not None}
+    answered = [(each, rows) for each, rows in wrong if name_of(each.label) in touched]
+    if not answered:
+        case = wrong[0][0]
         what = "returns None: give its body a return" if "(" in case.label else "is still None: put your answer there"
         failure = CheckFailed(f"Not answered yet: {case.label} {what}.")
         failure.is_answered = False
         return failure
-    named = _named_mistake(wrong, salt)
+    named = _named_mistake(answered, salt)
     if named is not None:
         case, mistake = named
         failure = CheckFailed(f"{_result(case)} {mistake['hint']}")
         failure.misconception = mistake["name"]
         return failure
-    failing = next((each for each, _ in wrong if each.error is not None), None)
+    failing = next((each for each, _ in answered if each.error is not None), None)
     if failing is not None and failing.error is not None:
         failing.error.add_note(f"(raised by {failing.label}, while your answer was checked)")
         raise failing.error
+    case, rows = answered[0]
     for variant, remark in _variants(case.outcome):
         if _right(variant, rows, salt):
             return CheckFailed(f"{_result(case)} {remark}")
-    score = "" if total == 1 else f" {total - len(wrong)} of {total} cases are right; start with this one."
+    count = len(found)
+    score = "" if count == 1 else f" {count - len(wrong)} of {count} cases are right; start with this one."
     return CheckFailed(f"{_result(case)} That isn't right, and not a mistake I know.{score}")
+
+
+def name_of(label: str) -> str:
+    """Return the name of the function or of the entry that a case's label is of."""
+    return label.partition("(")[0]
 
 
 def _result(case: Case) -> str:
@@ -202,23 +225,31 @@ def _named_mistake(wrong: list[tuple[Case, dict[str, Any]]], salt: str) -> tuple
     if best is None:
         return None
     # The entries of a dict are wrong one by one. A function that is wrong in many cases is wrong in one way:
-    # a mistake that explains less than half of them would rather mislead.
-    is_function = "(" in first[best][0].label
-    return first[best] if not is_function or 2 * votes[best] >= len(wrong) else None
+    # a mistake that explains less than half of them, or that would have made many others, would rather mislead.
+    if "(" in first[best][0].label and 2 * votes[best] < max(len(wrong), first[best][1]["shows"]):
+        return None
+    return first[best]
 
 
 def _variants(value: Plain) -> Iterator[tuple[Plain, str]]:
     """Yield near misses of an answer: the same content in another type, with what to say if that is right."""
+    if isinstance(value, float) and value == 0:
+        yield -value, "Right, but for the sign of the zero."
     if isinstance(value, float) and value.is_integer():
-        yield int(value), "The value is right, but it is a float: count in whole numbers (int), for example with //."
+        yield int(value), "The value is right, but it is a float: give a whole number (int)."
     elif isinstance(value, (bool, int)):
         yield str(value), "The digits are right: write them as text, in quotes."
         yield (int(value) if isinstance(value, bool) else bool(value)), "Right, but of another type (bool or int)."
     elif isinstance(value, str):
         bare = value.strip().replace("_", "").replace(" ", "").lower().removeprefix("0b")
+        for spelling in {value.lower(), value.upper()} - {value}:
+            yield spelling, f"Right, but for capitals: write {spelling!r}, as the task does."
         yield bare, "The characters are right: leave out spaces, underscores and prefixes."
-        if bare.lstrip("-").isdecimal():
-            yield int(bare), "The number is right: write it without quotes."
+        if value in ("True", "False"):
+            yield value == "True", "Right, but as text: write it without quotes."
+        for read in (int, float):
+            with contextlib.suppress(ValueError):
+                yield read(bare), "The number is right: write it without quotes."
     elif isinstance(value, list):
         whole = [int(item) for item in value if isinstance(item, float) and item.is_integer()]
         if whole and len(whole) == len(value):

@@ -40,7 +40,7 @@ def plain(value: object) -> Plain:
     kind = type(value).__name__
     raise TypeError(
         f"an answer must be plain data (numbers, text, True or False, None, or lists, tuples, dicts and "
-        f"arrays of these); yours holds {'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+        f"arrays of these); yours holds {'an' if kind[0].lower() in 'aeiou' else 'a'} {kind}"
     )
 
 

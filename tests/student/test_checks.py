@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,23 @@ def test_right_but_for_the_type(value: object, remark: str) -> None:
     assert remark in complaint("number", value)
 
 
+@pytest.mark.parametrize(
+    ("right", "value", "remark"),
+    [
+        ("E4M3", "e4m3", "'E4M3'"),
+        ("range", "Range", "'range'"),
+        (True, "True", "without quotes"),
+        (math.inf, "inf", "without quotes"),
+        (0.0, -0.0, "sign of the zero"),
+    ],
+)
+def test_right_but_for_the_spelling(right: object, value: object, remark: str) -> None:
+    word = {"": recorded("word", right)}
+    Path("checks.json").write_text(json.dumps(seal("01_test", {"word": word}, {})), encoding="utf-8")
+    assert remark in complaint("word", value)
+    assert "not a mistake I know" in complaint("word", "E5M2")
+
+
 def test_whole_numbers_are_right_where_floats_are_asked_for(section: Path) -> None:
     halves = {"": recorded("halves", [10.0, 0.5]), "doubled": recorded("halves", [20.0, 1.0])}
     wrong = WrongAnswer("doubled", "Half of it.", "")
@@ -166,6 +184,12 @@ def test_bits_may_be_told_apart_from_their_spelling(bits: str) -> None:
     assert "leave out" in complaint("pair", {"bits": bits, "value": -5})
 
 
+def test_none_now_and_then_is_an_answer_too() -> None:
+    assert "Not answered yet" not in complaint("square", lambda x: None if x < 0 else x * x, inputs=SQUARES)
+    assert "gave None. That isn't right" in complaint("square", lambda x: None if x < 0 else x * x, inputs=SQUARES)
+    assert "bits is '0'. That isn't right" in complaint("pair", {"bits": "0", "value": None})
+
+
 def test_digits_without_quotes() -> None:
     assert "in quotes" in complaint("pair", {"bits": 1011, "value": -5})
 
@@ -184,6 +208,28 @@ def test_each_entry_of_a_dict_is_checked_by_name() -> None:
     text = complaint("pair", {"bits": "1011", "value": 11})
     assert text.startswith("value is 11.") and "Subtract sixteen" in text
     assert "lacks: bits" in complaint("pair", {"value": -5})
+
+
+def test_the_entries_of_a_dict_may_come_in_any_order(section: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check("pair", {"value": -5, "bits": "1011"})
+    assert capsys.readouterr().out == "✓ pair: all 2 cases right.\n"
+    assert "Subtract sixteen" in complaint("pair", {"value": 11, "bits": "1011"})
+    right, turned = recorded("pair", {"a": 1, "b": 2}), recorded("pair", {"b": 3, "a": 1})
+    data = seal(
+        "01_test", {"pair": {"": right, "three": turned}}, {"pair": Entry((WrongAnswer("three", "Two.", ""),))}
+    )
+    (section / "checks.json").write_text(json.dumps(data), encoding="utf-8")
+    assert "b is 3. Two." in complaint("pair", {"a": 1, "b": 3})
+    assert "a is 9. That isn't right" in complaint("pair", {"b": 2, "a": 9})
+
+
+def test_a_hint_isnt_given_where_its_mistake_would_have_shown_elsewhere_too() -> None:
+    inputs = [(number,) for number in range(3, 9)]
+    answers = {"": recorded("square", square, inputs), "doubles": recorded("square", doubled, inputs)}
+    wrong = WrongAnswer("doubles", "You doubled.", "")
+    Path("checks.json").write_text(json.dumps(seal("01_test", {"square": answers}, {"square": Entry((wrong,))})))
+    assert "You doubled" in complaint("square", lambda x: 2 * x if x < 6 else x * x, inputs=inputs)
+    assert "not a mistake I know" in complaint("square", lambda x: 2 * x if x == 3 else x * x, inputs=inputs)
 
 
 def test_an_unexpected_error_is_the_students_own_traceback() -> None:
