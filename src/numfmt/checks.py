@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -137,11 +138,19 @@ def _right(outcome: Plain, rows: dict[str, Any], salt: str) -> bool:
 
 
 def _forms(outcome: Plain) -> Iterator[Plain]:
-    """Yield an outcome and, if it holds whole numbers, the same in floats: where a float is asked for, 10 is 10.0."""
-    yield outcome
-    floats = _in_floats(outcome)
-    if to_bytes(floats) != to_bytes(outcome):
-        yield floats
+    """Yield an outcome and, if it holds whole numbers, the same in floats: where a float is asked for, 10 is 10.0.
+
+    Of a short list, such as what a function returns together, each item may be meant in floats or not.
+    """
+    is_short = isinstance(outcome, list) and len(outcome) <= 4
+    choices = [_item_forms(item) for item in (outcome if isinstance(outcome, list) and is_short else [outcome])]
+    for items in product(*choices):
+        yield list(items) if is_short else items[0]
+
+
+def _item_forms(item: Plain) -> list[Plain]:
+    floats = _in_floats(item)
+    return [item] if to_bytes(floats) == to_bytes(item) else [item, floats]
 
 
 def _in_floats(value: Plain) -> Plain:

@@ -166,6 +166,16 @@ def test_whole_numbers_are_right_where_floats_are_asked_for(section: Path) -> No
         assert "not a mistake I know" in complaint("halves", value)
 
 
+def test_of_a_pair_each_may_be_a_whole_number_or_not(section: Path) -> None:
+    pairs = {"": recorded("pairs", [4.0, 351]), "one_short": recorded("pairs", [4.0, 350])}
+    data = seal("01_test", {"pairs": pairs}, {"pairs": Entry((WrongAnswer("one_short", "Count again.", ""),))})
+    (section / "checks.json").write_text(json.dumps(data), encoding="utf-8")
+    for value in ([4.0, 351], (4, 351), (np.float16(4), np.int64(351))):
+        check("pairs", value)
+    assert "Count again." in complaint("pairs", [4, 350])
+    assert "not a mistake I know" in complaint("pairs", [4.0, 351.0])
+
+
 def test_right_values_of_a_float_type() -> None:
     squares = recorded("squares", lambda x: x * x, [(np.arange(3),)])
     Path("checks.json").write_text(json.dumps(seal("01_test", {"squares": {"": squares}}, {})), encoding="utf-8")
