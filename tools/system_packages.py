@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from ctypes.util import find_library
 from pathlib import Path
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -80,6 +81,10 @@ NEEDED = (
     (
         "bubblewrap", "bubblewrap", _starts_bubblewrap,
         "bubblewrap is missing: `apt install bubblewrap` on Debian and Ubuntu", "tests of sealed grading",
+    ),
+    (
+        "libseccomp2", "libseccomp", lambda: find_library("seccomp"),
+        "libseccomp is missing: `apt install libseccomp2` on Debian and Ubuntu", "tests of sealed grading",
     ),
 )  # fmt: skip
 """What the tests need: the package, its name, how to find it, what to say without it, and which tests need it."""

@@ -29,14 +29,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="run N at a time (default: all cores)",
     )
     parser.add_argument(
-        "--timeout-cell", type=_seconds, default=30.0, metavar="S", help="seconds a cell may run (default: 30)"
+        "--timeout-cell",
+        type=_seconds,
+        metavar="S",
+        help="seconds a cell may run (default: the section's, mostly 30)",
     )
     parser.add_argument(
         "--timeout-notebook",
         type=_seconds,
-        default=600.0,
         metavar="S",
-        help="seconds a notebook may run (default: 600)",
+        help="seconds a notebook may run (default: the section's, mostly 600)",
     )
     parser.add_argument("--force", action="store_true", help="grade also what hasn't changed since it was graded")
     parser.add_argument(
@@ -71,15 +73,14 @@ def run(course: Course, options: argparse.Namespace) -> int:
     sections = course.select(options.sections)
 
     from autograder.grading.batch import find_submissions, grade_all
-    from autograder.grading.running import Limits
 
     submissions = find_submissions(course, sections, options.student)
-    limits = Limits(options.timeout_cell, options.timeout_notebook)
     results = grade_all(
         course,
         submissions,
-        limits=limits,
         workers=options.workers,
+        cell_seconds=options.timeout_cell,
+        notebook_seconds=options.timeout_notebook,
         force=options.force,
         unsafe=options.unsafe,
         forks=options.fork_server,

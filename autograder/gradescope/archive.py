@@ -10,6 +10,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from autograder.course import REPOSITORY, Course
 from autograder.gradescope.run import SETTINGS, Settings
+from autograder.limits import LIMITS
 from autograder.releasing.generate import SHIPPED
 
 _SCRIPTS = ("setup.sh", "run_autograder")
@@ -41,6 +42,7 @@ def _contents(course: Course, settings: Settings) -> Iterator[tuple[str, bytes]]
             if path.is_file() and not any(part == "__pycache__" or ".egg" in part for part in path.parts):
                 yield path.relative_to(REPOSITORY).as_posix(), path.read_bytes()
     master = course.master_path(settings.section)
+    needed = (master.name, LIMITS, *SHIPPED)
     for path in master.parent.rglob("*"):
-        if path == master or (path.is_file() and any(fnmatch(path.name, pattern) for pattern in SHIPPED)):
+        if path.is_file() and any(fnmatch(path.name, pattern) for pattern in needed):
             yield f"notebooks/{settings.section}/{path.relative_to(master.parent).as_posix()}", path.read_bytes()

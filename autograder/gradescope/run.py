@@ -19,12 +19,12 @@ from autograder.course import Course, parse_notebook
 from autograder.errors import CourseError, ExitCode
 from autograder.files import write_whole
 from autograder.gradescope.results import refused, to_results
-from autograder.grading.running import Limits
 from autograder.grading.seam import grade_again_if_unsound
 from autograder.intake.choosing import choose
 from autograder.intake.folder import list_folder
 from autograder.intake.layout import arrange
 from autograder.intake.sections import masters
+from autograder.limits import read_limits
 from autograder.sealed.runner import choose_runner
 
 SETTINGS = "gradescope.json"
@@ -53,7 +53,8 @@ def grade_folder(course: Course, settings: Settings, folder: Path) -> dict[str, 
         submission = _find(course, settings.section, folder)
     except CourseError as error:
         return refused(error)
-    return to_results(grade_again_if_unsound(master, submission, runner, Limits()), master, settings.visibility)
+    limits = read_limits(course.master_path(settings.section).parent)
+    return to_results(grade_again_if_unsound(master, submission, runner, limits), master, settings.visibility)
 
 
 def _find(course: Course, section: str, folder: Path) -> NotebookNode:

@@ -18,9 +18,9 @@ from autograder.grading.gradebook import record
 from autograder.grading.plain import PlainRunner
 from autograder.grading.registration import ensure_registered
 from autograder.grading.result import Result
-from autograder.grading.running import Limits
 from autograder.grading.seam import grade_again_if_unsound
 from autograder.grading.stamp import is_in_gradebook, key_of, make_stamp, read_stamp
+from autograder.limits import Limits, read_limits
 from autograder.sealed.forking import ForkServer
 from autograder.sealed.runner import choose_runner
 
@@ -67,8 +67,9 @@ def grade_all(
     course: Course,
     submissions: Sequence[Submission],
     *,
-    limits: Limits,
     workers: int,
+    cell_seconds: float | None = None,
+    notebook_seconds: float | None = None,
     force: bool = False,
     unsafe: bool = False,
     forks: bool = True,
@@ -78,8 +79,9 @@ def grade_all(
     Threads are enough to run several at a time: each submission runs in a process of its own. Only the caller's
     thread writes. When the iteration is broken off, what runs is called off and what was yielded is kept. Where
     student code can't be isolated, CourseError, unless `unsafe` allows it. With `forks`, the processes are forked.
+    The limits are those of the sections, but for the seconds that are given.
     """
-    masters = {}
+    masters, limits = {}, {}
     stop = Event()
     server = ForkServer() if forks else None
     runners = {
@@ -87,6 +89,7 @@ def grade_all(
         for section in dict.fromkeys(each.section for each in submissions)
     }
     for section in dict.fromkeys(each.section for each in submissions):
+        limits[section] = read_limits(course.master_path(section).parent, cell_seconds, notebook_seconds)
         ensure_registered(course, section)
         masters[section] = course.master(section)
     pool = ThreadPoolExecutor(max(1, workers))
@@ -94,7 +97,7 @@ def grade_all(
         waiting: dict[Future[Result], tuple[Submission, str]] = {}
         for each in submissions:
             try:
-                submission, key = _ready(course, each, limits, runners[each.section].name)
+                submission, key = _ready(course, each, limits[each.section], runners[each.section].name)
             except CourseError as error:
                 yield _refused(course, each, error)
                 continue
@@ -102,7 +105,7 @@ def grade_all(
             if not force and stamp.get("key") == key and is_in_gradebook(course, each.student, each.section, stamp):
                 yield Graded(each, course.submitted(each.student, each.section), stamp, unchanged=True)
                 continue
-            job = _job(masters[each.section], submission, runners[each.section], limits)
+            job = _job(masters[each.section], submission, runners[each.section], limits[each.section])
             waiting[pool.submit(job)] = (each, key)
         for future in as_completed(waiting):
             yield _write(course, *waiting[future], future)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from autograder.grading.result import CellResult, State
-from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Limits, Outcome, Status
+from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Outcome, Status
+from autograder.limits import OPEN_FILES, Limits, size
 from autograder.parsing import parse
 from autograder.regions import RegionKind
 
@@ -37,7 +38,7 @@ def judge(cell: NotebookNode, outcome: Outcome | None, limits: Limits) -> CellRe
         return CellResult(name, State.TIMEOUT, points, timeout_message(f"the test cell '{name}'", outcome, limits))
     if outcome.ename in _FAILURES:
         return CellResult(name, State.FAILED, points, _failure(cell.source, outcome))
-    return CellResult(name, State.STUDENT_ERROR, points, _error(name, cell.source, outcome))
+    return CellResult(name, State.STUDENT_ERROR, points, _error(name, cell.source, outcome, limits))
 
 
 def timeout_message(what: str, outcome: Outcome, limits: Limits) -> str:
@@ -47,13 +48,31 @@ def timeout_message(what: str, outcome: Outcome, limits: Limits) -> str:
     return f"{what[0].upper()}{what[1:]} ran longer than {limits.cell_seconds:g} s and was stopped."
 
 
-def error_text(outcome: Outcome) -> str:
-    """Return an error on one line, as `NameError: name 'x' is not defined`."""
+def error_text(outcome: Outcome, limits: Limits) -> str:
+    """Return an error on one line, as `NameError: name 'x' is not defined`; and the limit behind it, if any."""
     if outcome.ename == KERNEL_DIED:
         if outcome.evalue:
             return f"Python was stopped while it ran: {outcome.evalue}"
         return "Python ended while it ran (exit, os._exit, or a crash)"
-    return _clean(f"{outcome.ename}: {outcome.evalue}" if outcome.evalue else outcome.ename)
+    text = _clean(f"{outcome.ename}: {outcome.evalue}" if outcome.evalue else outcome.ename)
+    limit = _limit_behind(text, limits)
+    return f"{text} ({limit})" if limit else text
+
+
+def _limit_behind(error: str, limits: Limits) -> str | None:
+    """Return what grading allows if that may be why an error arose: the system's own words name no limit."""
+    causes = (
+        (r"BlockingIOError: \[Errno 11\]|can't start new thread",
+         f"grading allows {limits.processes} processes and threads at a time"),
+        (r"\[Errno 27\]", f"grading allows {size(limits.file_bytes)} for a file"),
+        (r"\[Errno 28\]", f"grading allows {size(limits.disk_bytes)} for all files together"),
+        (r"\[Errno 24\]", f"grading allows {OPEN_FILES:,} open files"),
+        (r"^MemoryError", f"grading allows {size(limits.memory_bytes)} of memory"),
+        (r"\[Errno (97|101|111|113|-2|-3)\]", "there is no network while grading"),
+        (r"\[Errno 30\]", "while grading, only your working folder can be written to"),
+        (r"PermissionError: \[Errno 1\]", "grading doesn't allow this"),
+    )  # fmt: skip
+    return next((words for pattern, words in causes if re.search(pattern, error)), None)
 
 
 def _failure(source: str, outcome: Outcome) -> str:
@@ -64,11 +83,11 @@ def _failure(source: str, outcome: Outcome) -> str:
     return _clean(outcome.evalue) if own else _HIDDEN_FAILED
 
 
-def _error(name: str, source: str, outcome: Outcome) -> str:
+def _error(name: str, source: str, outcome: Outcome, limits: Limits) -> str:
     if outcome.ename == KERNEL_DIED:
-        return f"The test cell '{name}': {error_text(outcome)}."
+        return f"The test cell '{name}': {error_text(outcome, limits)}."
     if _is_visible(source, outcome.line):
-        return f"Your code raised {error_text(outcome)}"
+        return f"Your code raised {error_text(outcome, limits)}"
     return f"A hidden test stopped: your code raised {_clean(outcome.ename)}."
 
 

@@ -9,7 +9,7 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty
 from typing import Any
@@ -22,9 +22,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.grading.output import Budget, merge_streams
-from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Limits, Outcome, Status
+from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Outcome, Status
 from autograder.grading.scratch import clear
-from autograder.sealed import isolation, provisioner
+from autograder.limits import Limits
+from autograder.sealed import provisioner
 from autograder.sealed.checking import Checker
 
 _TIMED_OUT = "AutograderTimeout"
@@ -42,7 +43,7 @@ async def execute(
     limits: Limits,
     scratch: Path,
     environment: dict[str, str],
-    walls: isolation.Walls | None = None,
+    is_sealed: bool = False,
     server: str = "",
 ) -> dict[str, Outcome]:
     """Run the code cells in order, put their outputs into the notebook, and return their outcomes by cell id.
@@ -50,7 +51,7 @@ async def execute(
     A cell that ends the kernel, or that can't be interrupted, costs only itself: a new kernel runs the student's
     earlier cells again (no test cells, no cell that ended a kernel), and the next cell goes on there.
     """
-    session = _Session(notebook, limits, scratch, environment, walls, server)
+    session = _Session(notebook, limits, scratch, environment, is_sealed, server)
     try:
         await session.start()
         return {notebook.cells[index]["id"]: await session.outcome(index) for index in _code(notebook)}
@@ -76,11 +77,11 @@ class _Session:
         limits: Limits,
         scratch: Path,
         environment: dict[str, str],
-        walls: isolation.Walls | None,
+        is_sealed: bool,
         server: str,
     ) -> None:
         self._notebook, self._limits, self._scratch, self._environment = notebook, limits, scratch, environment
-        self._metadata = _sealed(scratch, walls, server) if walls else {}
+        self._metadata = _sealed(scratch, limits, server) if is_sealed else {}
         self._client: _Client | None = None
         self._checker = Checker(scratch / "check", scratch / "ipc", environment, server)
         self._deadline = float("inf")
@@ -165,9 +166,9 @@ class _Specs(KernelSpecManager):  # type: ignore[misc]
         return KernelSpec(argv=argv, display_name="Python 3", language="python", metadata=self.metadata)
 
 
-def _sealed(scratch: Path, walls: isolation.Walls, server: str) -> dict[str, Any]:
+def _sealed(scratch: Path, limits: Limits, server: str) -> dict[str, Any]:
     """Return the metadata of a kernelspec that puts kernels behind the walls."""
-    config = {"scratch": str(scratch), "walls": asdict(walls), "server": server}
+    config = {"scratch": str(scratch), "limits": limits.to_json(), "server": server}
     return {"kernel_provisioner": {"provisioner_name": provisioner.NAME, "config": config}}
 
 
@@ -232,6 +233,10 @@ class _Client(NotebookClient):  # type: ignore[misc]
 
     async def run(self, notebook: NotebookNode, index: int, seconds: float) -> tuple[Outcome, bool]:
         """Run a cell; return its outcome, and whether the kernel can be used further."""
+        outcome, usable = await self._outcome(notebook, index, seconds)
+        return replace(outcome, is_cut=self.budget.was_exceeded), usable
+
+    async def _outcome(self, notebook: NotebookNode, index: int, seconds: float) -> tuple[Outcome, bool]:
         self.nb, self.reply, self.seconds = notebook, None, seconds
         self.budget.start_cell()
         cell = notebook.cells[index]

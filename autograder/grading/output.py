@@ -8,6 +8,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from autograder.limits import size
+
 _OUTPUTS = {"stream", "display_data", "execute_result", "update_display_data", "error"}
 _OVERHEAD = 200
 """Bytes that any output counts, so that a million tiny ones don't go through."""
@@ -19,6 +21,11 @@ class Budget:
     def __init__(self, cell: int, notebook: int) -> None:
         self._cell, self._notebook = cell, notebook
         self._left, self._said = cell, False
+
+    @property
+    def was_exceeded(self) -> bool:
+        """Whether the cell that runs has put out more than fits."""
+        return self._said
 
     def start_cell(self) -> None:
         """Begin a new cell."""
@@ -50,7 +57,7 @@ class Budget:
         )
         self._notebook -= len(kept)
         self._left = 0
-        notice = f"\n[Cut off: a cell may put out {self._cell // 1024:,} KiB.]\n"
+        notice = f"\n[Cut off: a cell may put out {size(self._cell)}.]\n"
         cut = copy.copy(message)
         cut["msg_type"] = "stream"
         cut["header"] = {**message["header"], "msg_type": "stream"}

@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -24,7 +24,8 @@ from nbformat import NotebookNode
 
 from autograder.grading import scratch as scratch_folder
 from autograder.grading.processes import MARK, end_job
-from autograder.grading.running import Interrupted, Limits, Outcome, Run, RunnerError, Status
+from autograder.grading.running import Interrupted, Outcome, Run, RunnerError, Status
+from autograder.limits import Limits
 from autograder.sealed.forking import NoFork, Process, fork
 
 WORKER = "autograder.grading.worker"
@@ -54,10 +55,10 @@ class PlainRunner:
             environment = {**scratch_folder.environment(scratch), MARK: mark}
             request = {
                 "notebook": notebook,
-                "limits": asdict(limits),
+                "limits": limits.to_json(),
                 "scratch": str(scratch),
                 "environment": environment,
-                "walls": self._isolation(),
+                "sealed": self._is_sealed(),
                 "server": self._server(),
             }
             try:
@@ -66,9 +67,9 @@ class PlainRunner:
                 end_job(mark)
         return _read(answer)
 
-    def _isolation(self) -> dict[str, Any] | None:
-        """Return what isolates the kernel (see `autograder.sealed.isolation.Walls`); here nothing does."""
-        return None
+    def _is_sealed(self) -> bool:
+        """Say whether the kernel is isolated (see `autograder.sealed.isolation`); here it isn't."""
+        return False
 
     def _server(self) -> str:
         """Return the path to ask a fork server at (see `autograder.sealed.forking`); here there is none."""
@@ -137,7 +138,7 @@ def _read(answer: bytes) -> Run:
         if "error" in data:
             raise RunnerError(str(data["error"]))
         outcomes = {
-            name: Outcome(Status(each["status"]), each["ename"], each["evalue"], each["line"])
+            name: Outcome(Status(each["status"]), each["ename"], each["evalue"], each["line"], each["is_cut"])
             for name, each in data["outcomes"].items()
         }
         return Run(nbformat.from_dict(data["notebook"]), outcomes)

@@ -11,8 +11,8 @@ from traitlets import Bool, Float
 
 from autograder.course import Course
 from autograder.grading.rebuild import rebuild
-from autograder.grading.running import Limits
 from autograder.grading.seam import grade_again_if_unsound
+from autograder.limits import read_limits
 from autograder.sealed.runner import choose_runner
 
 
@@ -31,15 +31,16 @@ class RebuildSubmission(NbGraderPreprocessor):  # type: ignore[misc]
 class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
     """Stands in for nbgrader's Execute."""
 
-    cell_seconds = Float(Limits().cell_seconds, help="Seconds that a cell may run.").tag(config=True)
-    notebook_seconds = Float(Limits().notebook_seconds, help="Seconds that a notebook may run.").tag(config=True)
+    cell_seconds = Float(None, allow_none=True, help="Seconds a cell may run, if not the section's.").tag(config=True)
+    notebook_seconds = Float(None, allow_none=True, help="The same for a notebook.").tag(config=True)
     unsafe = Bool(False, help="Run student code with your own rights where it can't be isolated.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
         """Return the notebook with outputs from which nbgrader computes exactly our marks."""
         course, section = _course(self, resources)
-        runner = choose_runner(course.master_path(section).parent, unsafe=self.unsafe)
-        limits = Limits(self.cell_seconds, self.notebook_seconds)
+        folder = course.master_path(section).parent
+        runner = choose_runner(folder, unsafe=self.unsafe)
+        limits = read_limits(folder, self.cell_seconds, self.notebook_seconds)
         result = grade_again_if_unsound(course.master(section), nb, runner, limits)
         if not result.is_sound:
             student = resources["nbgrader"]["student"]

@@ -9,14 +9,7 @@ from typing import Protocol
 
 from nbformat import NotebookNode
 
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits on a run: wall-clock seconds of a cell and of the whole notebook, and bytes of output kept of a cell."""
-
-    cell_seconds: float = 30.0
-    notebook_seconds: float = 600.0
-    output_bytes: int = 1024 * 1024
+from autograder.limits import Limits
 
 
 class Status(StrEnum):
@@ -37,6 +30,8 @@ class Outcome:
     ename: str = ""
     evalue: str = ""
     line: int | None = None
+    is_cut: bool = False
+    """Whether its output was more than is kept."""
 
 
 KERNEL_DIED = "KernelDied"

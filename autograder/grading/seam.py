@@ -16,7 +16,8 @@ from autograder.grading.judging import error_text, judge, timeout_message
 from autograder.grading.plain import plain
 from autograder.grading.rebuild import rebuild
 from autograder.grading.result import CellResult, Result, State
-from autograder.grading.running import Limits, Outcome, Run, Runner, RunnerError, Status
+from autograder.grading.running import Outcome, Run, Runner, RunnerError, Status
+from autograder.limits import Limits, size
 
 _DEFAULT = Limits()
 
@@ -103,14 +104,16 @@ def _remarks(notebook: NotebookNode, run: Run, limits: Limits) -> Iterator[str]:
     """Yield what went wrong in the student's own cells: often the cause of what the tests say."""
     for cell in notebook.cells:
         outcome = run.outcomes.get(cell["id"])
-        if outcome is None or outcome.status in (Status.OK, Status.NOT_RUN) or is_grade(cell):
+        if outcome is None or is_grade(cell):
             continue
         name = (cell.metadata.get("nbgrader") or {}).get("grade_id")
         what = f"the cell '{name}'" if name else f"a code cell ({cell.source.strip().splitlines()[0][:40]})"
         if outcome.status is Status.TIMEOUT:
             yield timeout_message(what, outcome, limits)
-        else:
-            yield f"{what[0].upper()}{what[1:]} stopped: {error_text(outcome)[:200]}"
+        elif outcome.status is Status.ERROR:
+            yield f"{what[0].upper()}{what[1:]} stopped: {error_text(outcome, limits)[:250]}"
+        if outcome.is_cut:
+            yield f"{what[0].upper()}{what[1:]} put out more than {size(limits.output_bytes)}; the rest was cut off."
 
 
 __all__ = ["Limits", "grade", "grade_again_if_unsound"]

@@ -13,7 +13,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from autograder.course import Course
 from autograder.grading.gradebook import STAMP
 from autograder.grading.result import Result
-from autograder.grading.running import Limits
+from autograder.limits import Limits
 
 
 def make_stamp(key: str, result: Result) -> dict[str, Any]:

@@ -21,7 +21,9 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.grading.processes import MARK, end_job
-from autograder.grading.running import Limits, Outcome
+from autograder.grading.running import Outcome
+from autograder.limits import Limits
+from autograder.sealed.groups import sweep
 
 
 def main() -> int:
@@ -45,12 +47,10 @@ def main() -> int:
 
 async def _run(request: dict[str, Any], scratch: Path) -> dict[str, Any]:
     from autograder.grading.kernel import execute
-    from autograder.sealed.isolation import Walls
 
     notebook: NotebookNode = nbformat.from_dict(request["notebook"])
-    walls = Walls(**request["walls"]) if request["walls"] else None
     outcomes: dict[str, Outcome] = await execute(
-        notebook, Limits(**request["limits"]), scratch, request["environment"], walls, request["server"]
+        notebook, Limits(**request["limits"]), scratch, request["environment"], request["sealed"], request["server"]
     )
     return {"notebook": notebook, "outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()}}
 
@@ -61,6 +61,7 @@ def _end_with_parent(parent: int, scratch: Path) -> None:
         time.sleep(0.5)
     with contextlib.suppress(KeyError):
         end_job(os.environ[MARK])
+    sweep()
     shutil.rmtree(scratch, ignore_errors=True)
     os._exit(1)
 

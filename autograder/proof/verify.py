@@ -14,6 +14,7 @@ from autograder.grading.plain import PlainRunner
 from autograder.grading.result import CellResult, Result, State
 from autograder.grading.seam import grade_again_if_unsound
 from autograder.grading.template import template
+from autograder.limits import Limits, read_limits
 from autograder.proof.catalogue import MINIMUM, Entry, WrongAnswer, read_catalogue
 from autograder.proof.exercises import Exercise, find_exercises
 from autograder.proof.variants import HIDDEN, needed_cells, only, with_answers, with_tests_apart
@@ -104,6 +105,7 @@ class Plan:
     jobs: tuple[Job, ...]
     whole: Mapping[str, Job]
     runner: PlainRunner
+    limits: Limits
 
 
 def plan(course: Course, section: str, server: ForkServer | None = None) -> Plan:
@@ -123,8 +125,10 @@ def plan(course: Course, section: str, server: ForkServer | None = None) -> Plan
     for k in range(max((len(each) for each in wrong.values()), default=0)):
         answers = {grade_id: each[k].answer for grade_id, each in wrong.items() if k < len(each)}
         jobs.append((f"wrong {k}", apart, with_answers(master, answers)))
-    runner = choose_runner(course.master_path(section).parent, unsafe=True, server=server)
-    return Plan(section, exercises, catalogue, tuple(map(_shortened, jobs)), {job[0]: job for job in jobs}, runner)
+    folder = course.master_path(section).parent
+    runner, limits = choose_runner(folder, unsafe=True, server=server), read_limits(folder)
+    whole = {job[0]: job for job in jobs}
+    return Plan(section, exercises, catalogue, tuple(map(_shortened, jobs)), whole, runner, limits)
 
 
 def _shortened(job: Job) -> Job:
@@ -141,7 +145,7 @@ def run(work: Plan, workers: int, done: Callable[[], None] = lambda: None) -> tu
 
     def one(job: Job) -> tuple[str, Result]:
         label, master, submission = job
-        result = grade_again_if_unsound(master, submission, work.runner)
+        result = grade_again_if_unsound(master, submission, work.runner, work.limits)
         done()
         return label, result
 

@@ -12,7 +12,8 @@ import resource
 from pathlib import Path
 from typing import Any
 
-from autograder.sealed.isolation import Walls
+from autograder.limits import OPEN_FILES, Limits
+from autograder.sealed import seccomp
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
@@ -38,12 +39,12 @@ def enter(sandbox: int) -> None:
     _call("setns", sandbox, _NAMESPACES if as_root else _NAMESPACES | _NEW_USER)
 
 
-def give_up_rights(uid: int, walls: Walls) -> None:
-    """Become an unprivileged user with limits, for good; OSError or Doubt if that didn't work."""
+def give_up_rights(uid: int, limits: Limits, rules: bytes) -> None:
+    """Become an unprivileged user with limits and a filter, for good; OSError or Doubt if that didn't work."""
     os.setsid()
     os.umask(0o022)
-    limits = {"NPROC": walls.processes, "FSIZE": walls.file_bytes, "CORE": 0, "NOFILE": 1024}
-    for name, value in limits.items():
+    most = {"NPROC": limits.processes, "FSIZE": limits.file_bytes, "CORE": 0, "NOFILE": OPEN_FILES}
+    for name, value in most.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, value))
     _call("prctl", _AMBIENT, _AMBIENT_CLEAR, 0, 0, 0)
     for capability in range(int(Path("/proc/sys/kernel/cap_last_cap").read_text()) + 1):
@@ -56,6 +57,7 @@ def give_up_rights(uid: int, walls: Walls) -> None:
     _call("capset", header, (ctypes.c_uint32 * 6)())
     _call("prctl", _NO_NEW_PRIVS, 1, 0, 0, 0)
     _call("prctl", _DUMPABLE, 1, 0, 0, 0)  # or its files in /proc would belong to root
+    seccomp.put_on(rules)
     _check(uid)
 
 
@@ -65,6 +67,8 @@ def _check(uid: int) -> None:
     rights = [int(status[name], 16) for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")]
     if any(rights) or status["NoNewPrivs"] != "1" or uid == 0 or set(os.getresuid()) != {uid} or 0 in os.getresgid():
         raise Doubt("a forked process kept rights that it should have lost")
+    if status["Seccomp"] != "2":
+        raise Doubt("a forked process has no filter of system calls")
     if status["Threads"] != "1" or int(status["Pid"]) != os.getpid():
         raise Doubt("a forked process isn't alone, or not where it should be")
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,10 +22,12 @@ from jupyter_client.provisioning import LocalProvisioner
 from traitlets import Dict, Unicode
 
 from autograder.grading import scratch as scratch_folder
-from autograder.sealed import isolation
+from autograder.limits import Limits
+from autograder.sealed import isolation, seccomp
 from autograder.sealed.forking import KERNEL, Forked, NoFork, fork
+from autograder.sealed.groups import Group
 from autograder.sealed.sandbox import Sandbox
-from autograder.sealed.watching import excess
+from autograder.sealed.watching import excess, too_much_memory
 
 NAME = "autograder-sealed"
 """Its entry point, by which kernelspecs ask for it."""
@@ -40,7 +41,7 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
 
     scratch = Unicode(help="A filled scratch folder; without one, it is made and taken away again.").tag(config=True)
     server = Unicode(help="Where to ask a fork server for kernels; without one, they are started.").tag(config=True)
-    walls = Dict(help="What differs from the usual limits (see `Walls`).").tag(config=True)
+    limits = Dict(help="What differs from the usual limits (see `autograder.limits.Limits`).").tag(config=True)
 
     stopped_for = ""
     """Why the sandbox was taken down before anybody asked for that; empty if it wasn't."""
@@ -49,6 +50,7 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
     _own: TemporaryDirectory[str] | None = None
     _sandbox: Sandbox | None = None
     _forked: Forked | None = None
+    _group: Group | None = None
     _uid = -1
 
     async def pre_launch(self, **options: Any) -> dict[str, Any]:
@@ -81,28 +83,29 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
         return self.connection_info
 
     def _launch(self, command: list[str], environment: dict[str, str]) -> None:
-        folder, walls = self._folder(), isolation.Walls(**self.walls)
-        words = isolation.command(folder, self._uid, walls)
-        self._forked = None
+        folder, limits = self._folder(), Limits(**self.limits)
+        words = isolation.command(folder, self._uid, limits)
+        self._forked, self._group = None, Group.of_memory(limits.memory_bytes)
         if self.server and command[:3] == [sys.executable, "-m", KERNEL]:
-            sandbox = Sandbox.waiting(words, environment)
+            sandbox = Sandbox.waiting(words, environment, self._group)
             try:
                 self._forked = fork(
                     self.server, KERNEL, [sandbox.init], environment,
-                    folder=str(folder / "work"), arguments=command[3:], uid=self._uid, walls=asdict(walls),
+                    folder=str(folder / "work"), arguments=command[3:], uid=self._uid, limits=limits.to_json(),
+                    filter=seccomp.program().hex(), group=self._group.door if self._group else "",
                 )  # fmt: skip
                 self._sandbox = sandbox
                 return
             except NoFork as error:
                 self.log.warning("No kernel could be forked: %s", error)
                 sandbox.end()
-        self._sandbox = Sandbox(words, command, environment)
+        self._sandbox = Sandbox(words, command, environment, group=self._group)
 
     async def _watch_over(self, sandbox: Sandbox) -> None:
         """Take the sandbox down when it takes more than it may."""
-        walls = isolation.Walls(**self.walls)
+        limits, group = Limits(**self.limits), self._group
         while sandbox.process.poll() is None:
-            problem = await asyncio.to_thread(excess, sandbox.first, self._folder(), walls)
+            problem = await asyncio.to_thread(excess, sandbox.first, self._folder(), limits, group)
             if problem is not None:
                 self.stopped_for = problem
                 await asyncio.to_thread(sandbox.end)
@@ -113,6 +116,8 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
         if self._sandbox is not None and self._forked is not None and self._forked.has_ended():
             await asyncio.to_thread(self._sandbox.end)
         code: int | None = await super().poll()
+        if code is not None and not self.stopped_for and self._group is not None and self._group.was_too_small():
+            self.stopped_for = too_much_memory(Limits(**self.limits))
         return code
 
     async def send_signal(self, signum: int) -> None:
@@ -130,6 +135,9 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
             self._watch.cancel()
         if self._sandbox is not None:
             await asyncio.to_thread(self._sandbox.end)
+        if self._group is not None:
+            group, self._group = self._group, None
+            await asyncio.to_thread(group.remove)
         if self._own is not None and not restart:
             self._own.cleanup()
             self._own = None

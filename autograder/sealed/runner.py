@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from autograder.errors import CourseError
 from autograder.grading.plain import PlainRunner
+from autograder.sealed.diagnosis import obstacle
 from autograder.sealed.forking import ForkServer
-from autograder.sealed.isolation import Walls, obstacle
 
 
 @dataclass(frozen=True)
 class SealedRunner(PlainRunner):
     """Runs notebooks as PlainRunner does, in a kernel that can reach nothing but its own working folder."""
 
-    walls: Walls = field(default_factory=Walls)
     server: ForkServer | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -25,8 +23,8 @@ class SealedRunner(PlainRunner):
         """How results name this runner."""
         return "sealed"
 
-    def _isolation(self) -> dict[str, Any] | None:
-        return asdict(self.walls)
+    def _is_sealed(self) -> bool:
+        return True
 
     def _server(self) -> str:
         return self.server.address() if self.server else ""

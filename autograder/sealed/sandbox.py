@@ -8,7 +8,11 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from tempfile import TemporaryFile
 from typing import IO
+
+from autograder.sealed import seccomp
+from autograder.sealed.groups import Group
 
 _PATIENCE = 5.0
 """Seconds for the kernel to take a sandbox down."""
@@ -27,18 +31,23 @@ class Sandbox:
         environment: Mapping[str, str],
         stdin: int | IO[bytes] = subprocess.DEVNULL,
         stdout: int | IO[bytes] = subprocess.DEVNULL,
+        stderr: int | IO[bytes] = subprocess.DEVNULL,
+        group: Group | None = None,
     ) -> None:
         program, *words = walls
         told, telling = os.pipe()
-        try:
-            self.process = subprocess.Popen(
-                [program, "--info-fd", str(telling), *words, *command],
-                env=environment, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
-                start_new_session=True, pass_fds=[telling],
-            )  # fmt: skip
-        finally:
-            os.close(telling)
-        with open(told, encoding="utf-8") as file:
+        with os.fdopen(told, encoding="utf-8") as file, TemporaryFile() as rules:
+            rules.write(seccomp.program())
+            rules.seek(0)
+            options = ["--info-fd", str(telling), "--seccomp", str(rules.fileno())]
+            try:
+                self.process = subprocess.Popen(
+                    [*(group.entrance() if group else ()), program, *options, *words, *command],
+                    env=environment, stdin=stdin, stdout=stdout, stderr=stderr,
+                    start_new_session=True, pass_fds=[telling, rules.fileno()],
+                )  # fmt: skip
+            finally:
+                os.close(telling)
             text = file.read()
         try:
             self.first = int(json.loads(text)["child-pid"])
@@ -49,10 +58,10 @@ class Sandbox:
             raise OSError("bubblewrap didn't start: `autograder doctor` says why") from None
 
     @classmethod
-    def waiting(cls, walls: Sequence[str], environment: Mapping[str, str]) -> Sandbox:
+    def waiting(cls, walls: Sequence[str], environment: Mapping[str, str], group: Group | None = None) -> Sandbox:
         """Return a sandbox that is finished and waits for a process to enter; it goes when this process ends."""
         hearing, telling = os.pipe()
-        sandbox = cls(walls, ["sh", "-c", "echo; read _"], environment, subprocess.PIPE, telling)
+        sandbox = cls(walls, ["sh", "-c", "echo; read _"], environment, subprocess.PIPE, telling, group=group)
         os.close(telling)
         with open(hearing, "rb") as ready:
             if not ready.read(1):

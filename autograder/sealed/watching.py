@@ -7,35 +7,37 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.sealed.isolation import WRITABLE, Walls
+from autograder.limits import Limits, size
+from autograder.sealed.groups import Group
+from autograder.sealed.isolation import WRITABLE
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_MOST_FILES = 10_000
 
 
-def excess(init: int, folder: Path, walls: Walls) -> str | None:
+def excess(init: int, folder: Path, limits: Limits, group: Group | None) -> str | None:
     """Say which limit the processes in the namespace of process `init`, and the files that they wrote, go beyond.
 
-    None if they keep to all; also when the sandbox is gone.
+    None if they keep to all; also when the sandbox is gone. Where a control group counts memory, that is asked.
     """
-    processes = tuple(_inside(init))
-    # Resident pages that several processes share count for each of them at first; looking closer takes longer.
-    if sum(map(_resident, processes)) > walls.memory_bytes and sum(map(_own_share, processes)) > walls.memory_bytes:
-        return f"it took more than {size(walls.memory_bytes)} of memory"
-    files, written = _written(folder)
-    if written > walls.disk_bytes:
-        return f"it wrote more than {size(walls.disk_bytes)} of files"
-    if files > _MOST_FILES:
-        return f"it made more than {_MOST_FILES:,} files"
+    if group.was_too_small() if group else _memory_exceeds(init, limits.memory_bytes):
+        return too_much_memory(limits)
+    files, written = _written(folder, limits.files)
+    if written > limits.disk_bytes:
+        return f"it wrote more than {size(limits.disk_bytes)} of files"
+    if files > limits.files:
+        return f"it made more than {limits.files:,} files"
     return None
 
 
-def size(number: int) -> str:
-    """Return a number of bytes in words, such as 2 GiB."""
-    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if number >= factor:
-            return f"{number / factor:.3g} {unit}"
-    return f"{number} bytes"
+def too_much_memory(limits: Limits) -> str:
+    """Say that a sandbox took too much memory."""
+    return f"it took more than {size(limits.memory_bytes)} of memory"
+
+
+def _memory_exceeds(init: int, most: int) -> bool:
+    processes = tuple(_inside(init))
+    # Resident pages that several processes share count for each of them at first; looking closer takes longer.
+    return sum(map(_resident, processes)) > most and sum(map(_own_share, processes)) > most
 
 
 def _inside(init: int) -> Iterator[int]:
@@ -67,11 +69,11 @@ def _own_share(process: int) -> int:
     return int(found[1]) * 1024 if found else 0
 
 
-def _written(folder: Path) -> tuple[int, int]:
+def _written(folder: Path, most: int) -> tuple[int, int]:
     """Return how many files there are and how many bytes they take; when there are very many, it stops counting."""
     files, total = 0, 0
     waiting = [folder / name for name in WRITABLE]
-    while waiting and files <= _MOST_FILES:
+    while waiting and files <= most:
         try:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
@@ -79,7 +81,7 @@ def _written(folder: Path) -> tuple[int, int]:
                     total += entry.stat(follow_symlinks=False).st_blocks * 512
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))
-                    if files > _MOST_FILES:
+                    if files > most:
                         break
         except OSError:
             continue

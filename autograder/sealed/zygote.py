@@ -26,13 +26,14 @@ import shutil
 import socket
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from autograder.course import REPOSITORY
 from autograder.grading.processes import MARK
+from autograder.limits import Limits
 from autograder.sealed import entering
 from autograder.sealed.forking import KERNEL
-from autograder.sealed.isolation import Walls
 
 LIBRARIES = ("ipykernel.kernelapp", "matplotlib.pyplot", "numfmt.checks", "numfmt.plots", "sklearn.datasets", "torch")
 """What kernels and notebooks import; what isn't installed is left out."""
@@ -132,6 +133,8 @@ def _become_program(request: dict[str, Any], streams: list[int], connection: soc
 
 
 def _become_kernel(request: dict[str, Any], sandbox: int, connection: socket.socket) -> None:
+    if request["group"]:
+        Path(request["group"]).write_text("0")
     entering.enter(sandbox)
     hearing, telling = os.pipe()
     child = os.fork()
@@ -147,7 +150,7 @@ def _become_kernel(request: dict[str, Any], sandbox: int, connection: socket.soc
     try:
         os.chdir(request["folder"])
         _close_but(telling)
-        entering.give_up_rights(request["uid"], Walls(**request["walls"]))
+        entering.give_up_rights(request["uid"], Limits(**request["limits"]), bytes.fromhex(request["filter"]))
     except BaseException as error:
         os.write(telling, f"{type(error).__name__}: {error}"[:1_000].encode())
         os._exit(_FAILED)

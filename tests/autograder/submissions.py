@@ -12,7 +12,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from autograder.course import Course
-from autograder.grading.running import Limits, Outcome, Run, Status
+from autograder.grading.running import Outcome, Run, Status
+from autograder.limits import Limits
 from tests.mini_course import SECTION, answered, mini_master
 
 SEVEN = "seven_squared_minus_42 = 7"

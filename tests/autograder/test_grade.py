@@ -24,7 +24,8 @@ from autograder.cli import main
 from autograder.course import MAX_NOTEBOOK_BYTES, Course, read_notebook
 from autograder.grading import batch
 from autograder.grading.processes import MARK
-from autograder.grading.running import Limits, Run, RunnerError
+from autograder.grading.running import Run, RunnerError
+from autograder.limits import Limits
 from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_in, heed_ctrl_c
 from tests.mini_course import SECTION, answered, mini_course
 

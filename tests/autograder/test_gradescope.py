@@ -105,7 +105,7 @@ def test_a_machine_that_cannot_isolate_writes_no_result(
 ) -> None:
     root = lay_out(tmp_path / "autograder", course, SECTION)
     nbformat.write(answered(), root / "submission" / "x.ipynb")
-    broken = root / "source" / "autograder" / "sealed" / "isolation.py"
+    broken = root / "source" / "autograder" / "sealed" / "diagnosis.py"
     broken.write_text(broken.read_text() + "\n\ndef obstacle():\n    return 'There is no bubblewrap'\n")
     done = run(root)
     assert done.returncode == ExitCode.PROBLEMS and "There is no bubblewrap" in done.stderr

@@ -12,16 +12,9 @@ from nbformat.v4 import new_output
 from nbgrader.utils import determine_grade
 
 from autograder.grading.result import State
-from autograder.grading.running import (
-    KERNEL_DIED,
-    NOTEBOOK_TIMEOUT,
-    Limits,
-    Outcome,
-    Run,
-    RunnerError,
-    Status,
-)
+from autograder.grading.running import KERNEL_DIED, NOTEBOOK_TIMEOUT, Outcome, Run, RunnerError, Status
 from autograder.grading.seam import grade, grade_again_if_unsound
+from autograder.limits import Limits
 from tests.mini_course import answered, mini_master
 
 OK = Outcome(Status.OK)

@@ -11,8 +11,8 @@ from nbformat.v4 import new_code_cell
 
 from autograder.grading.plain import PlainRunner
 from autograder.grading.result import Result, State
-from autograder.grading.running import Limits
 from autograder.grading.seam import grade
+from autograder.limits import Limits
 from tests.mini_course import answered, mini_master
 
 pytestmark = pytest.mark.slow

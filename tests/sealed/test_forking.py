@@ -18,10 +18,10 @@ from nbformat.v4 import new_code_cell
 from autograder.course import Course
 from autograder.grading.plain import PlainRunner
 from autograder.grading.result import Result
-from autograder.grading.running import Limits
 from autograder.grading.seam import grade
+from autograder.limits import Limits
 from autograder.proof.catalogue import read_catalogue
-from autograder.sealed import isolation
+from autograder.sealed import diagnosis
 from autograder.sealed.forking import ForkServer
 from autograder.sealed.runner import SealedRunner
 from tests.autograder.submissions import heed_ctrl_c
@@ -37,7 +37,7 @@ GOOD = "def double(number):\n    return 2 * number"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ForkServer]:
-    problem = isolation.obstacle()
+    problem = diagnosis.obstacle()
     if problem is not None:
         (pytest.fail if is_required(os.environ) else pytest.skip)(problem)
     made = ForkServer()
@@ -133,7 +133,7 @@ SCRIPT = """
 import sys, tempfile
 tempfile.tempdir = sys.argv[1]
 from nbformat.v4 import new_code_cell, new_notebook
-from autograder.grading.running import Limits
+from autograder.limits import Limits
 from autograder.sealed.forking import ForkServer
 from autograder.sealed.runner import SealedRunner
 code = "open('here', 'w').close(); import time; time.sleep(60)"

@@ -20,7 +20,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.sealed import isolation
+from autograder.sealed import diagnosis
 from autograder.sealed.provisioner import NAME
 from tools.system_packages import is_required
 
@@ -30,14 +30,14 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def kernelspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Install a kernelspec that names the provisioner; yield where scratch folders go."""
-    problem = isolation.obstacle()
+    problem = diagnosis.obstacle()
     if problem is not None:
         (pytest.fail if is_required(os.environ) else pytest.skip)(problem)
     spec = {
         "argv": [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": "Sealed",
         "language": "python",
-        "metadata": {"kernel_provisioner": {"provisioner_name": NAME, "config": {"walls": {"file_bytes": 4096}}}},
+        "metadata": {"kernel_provisioner": {"provisioner_name": NAME, "config": {"limits": {"file_bytes": 4096}}}},
     }
     folder = tmp_path / "share" / "kernels" / "sealed"
     folder.mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from pathlib import Path
@@ -14,9 +15,9 @@ from autograder.cli import main
 from autograder.course import REPOSITORY
 from autograder.errors import CourseError
 from autograder.grading.result import Result
-from autograder.grading.running import Limits
 from autograder.grading.seam import grade
-from autograder.sealed import isolation, runner
+from autograder.limits import Limits
+from autograder.sealed import diagnosis, groups, isolation, runner, seccomp
 from autograder.sealed.runner import SealedRunner, choose_runner
 from tests.mini_course import answered, mini_master
 from tools.system_packages import is_required
@@ -24,7 +25,7 @@ from tools.system_packages import is_required
 
 @pytest.fixture(scope="module", autouse=True)
 def walls() -> None:
-    problem = isolation.obstacle()
+    problem = diagnosis.obstacle()
     if problem is not None:
         (pytest.fail if is_required(os.environ) else pytest.skip)(problem)
 
@@ -137,17 +138,20 @@ def test_without_isolation_grading_refuses_unless_told(monkeypatch: pytest.Monke
 def test_the_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor"]) == 0
     assert "can be isolated" in capsys.readouterr().out
-    isolation.obstacle.cache_clear()
+    diagnosis.parts.cache_clear()
     monkeypatch.setattr(isolation, "find_bwrap", lambda: None)
     try:
         assert main(["doctor"]) == 1
         assert "bubblewrap (bwrap) is missing: `apt install bubblewrap`" in capsys.readouterr().out
         monkeypatch.setattr(isolation, "find_bwrap", lambda: "/bin/false")
-        isolation.obstacle.cache_clear()
+        diagnosis.parts.cache_clear()
         assert main(["doctor", "--json"]) == 1
-        assert "can't make its namespaces here" in capsys.readouterr().out
+        told = json.loads(capsys.readouterr().out)
+        assert "can't make its namespaces here" in told["problem"]
+        assert [part["name"] for part in told["parts"] if not part["is_there"]] == ["namespaces"]
+        assert told["limits"]["01_integers"]["memory_bytes"] == 2 * 2**30
     finally:
-        isolation.obstacle.cache_clear()
+        diagnosis.parts.cache_clear()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
@@ -185,6 +189,80 @@ def test_what_takes_too_much_is_stopped_and_told(code: str, words: str) -> None:
     assert [str(cell.state) for cell in result.cells] == ["passed", "passed"]
     (note,) = [each for each in result.notes if "stopped" in each]
     assert words in note
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (
+            "import os\nwhile True:\n    if os.fork() == 0:\n        os._exit(os.read(0, 1))",
+            "processes and threads at a time",
+        ),
+        (
+            "import threading\nwhile True:\n    threading.Thread(target=threading.Event().wait, daemon=True).start()",
+            "64 processes and threads at a time",
+        ),
+        ("open('large', 'wb').write(b'x' * 2**27)", "64 MiB for a file"),
+        ("files = [open('/dev/null') for _ in range(2_000)]", "1,024 open files"),
+        ("open('/tmp2', 'w')", "only your working folder can be written to"),
+        ("import urllib.request\nurllib.request.urlopen('http://127.0.0.1:9')", "there is no network while grading"),
+        ("import os\nos.memfd_create('x')", "grading doesn't allow this"),
+        ("print('x' * 2**21)", "put out more than 1 MiB; the rest was cut off"),
+    ],
+)
+def test_the_limit_behind_an_error_is_named_with_the_cell(code: str, words: str) -> None:
+    result, _ = run(code)
+    assert result.score == result.max_score
+    (note,) = [each for each in result.notes if words in each]
+    assert code.splitlines()[0][:20] in note
+
+
+@pytest.mark.slow
+def test_system_calls_that_grading_never_needs_are_refused() -> None:
+    import pyseccomp
+
+    names = " ".join(seccomp.DENIED.values()).split()
+    numbers = {name: pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) for name in names}
+    _, printed = run(
+        f"""
+        import ctypes, errno, socket
+        libc = ctypes.CDLL(None, use_errno=True)
+        def reason(number, *given):
+            libc.syscall(number, *(given or (0, 0, 0, 0, 0, 0)))
+            return errno.errorcode[ctypes.get_errno()]
+        for name, number in {numbers}.items():
+            if number >= 0 and reason(number) != "EPERM":
+                print("not refused:", name)
+        for family in (socket.AF_VSOCK, socket.AF_PACKET, 38, 44, 99):
+            try:
+                print("socket of family", family, socket.socket(family, socket.SOCK_STREAM))
+            except OSError as error:
+                assert error.errno == errno.EAFNOSUPPORT, error
+        print("clone3:", reason({pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, "clone3")}))
+        print("clone:", reason({pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, "clone")}, 0x10000011, 0, 0, 0, 0))
+        socket.socketpair(), socket.create_server(("127.0.0.1", 0))
+        """
+    )
+    assert printed.splitlines() == ["clone3: ENOSYS", "clone: EPERM"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(groups.find_place() is None, reason="no control group can be made here")
+def test_no_control_group_is_left() -> None:
+    place = groups.find_place()
+    assert place is not None
+    run("x = b'x' * (3 * 2**30)")
+    groups.sweep()
+    assert list(place.glob("autograder-*")) == []
+
+
+def test_groups_of_processes_that_were_killed_are_swept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(groups, "find_place", lambda: tmp_path)
+    for name in ("autograder-999999999-aa", f"autograder-{os.getpid()}-bb", "autograder-1-cc", "mine"):
+        (tmp_path / name).mkdir()
+    groups.sweep()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["autograder-1-cc", "mine"]
 
 
 @pytest.mark.slow
