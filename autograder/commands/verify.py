@@ -32,11 +32,14 @@ def run(course: Course, options: argparse.Namespace) -> int:
     plans = [plan(course, section, server) for section in sections]
     with closing(server), progress(sum(len(each.jobs) for each in plans), "verify") as done:
         proofs = [proof for each in plans for proof in prove(each, max(1, options.workers), done)]
+    runner = plans[0].runner.name
+    if runner == "plain":
+        warn("Nothing is isolated here, so the proof is by the plain runner; `autograder doctor` says why.")
     for proof in proofs:
         for fault in proof.faults:
             warn(f"{proof.section}, {proof.exercise.grade_id}: {fault}")
     if options.json:
-        print_json({"exercises": [proof.to_json() for proof in proofs]})
+        print_json({"runner": runner, "exercises": [proof.to_json() for proof in proofs]})
     else:
         columns = ("section", "exercise", "#points", "#solution", "#stub", "wrong answers (✓ no points, own hint)")
         rows = [

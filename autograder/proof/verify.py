@@ -17,6 +17,7 @@ from autograder.grading.template import template
 from autograder.limits import Limits, read_limits
 from autograder.proof.catalogue import MINIMUM, Entry, WrongAnswer, read_catalogue
 from autograder.proof.exercises import Exercise, find_exercises
+from autograder.proof.support import Unsupported, unsupported
 from autograder.proof.variants import HIDDEN, needed_cells, only, with_answers, with_tests_apart
 from autograder.sealed.forking import ForkServer
 from autograder.sealed.runner import choose_runner
@@ -53,6 +54,7 @@ class ExerciseProof:
     reference: CellResult
     stub: CellResult
     wrong: tuple[WrongProof, ...]
+    unsupported: tuple[Unsupported, ...] = ()
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -60,6 +62,7 @@ class ExerciseProof:
         return tuple(self._faults())
 
     def _faults(self) -> Iterator[str]:
+        yield from map(str, self.unsupported)
         if self.reference.state is not State.PASSED:
             yield f"its solution doesn't pass: {self.reference.message}"
         if self.stub.points or self.stub.state is State.INFRA_ERROR:
@@ -106,6 +109,7 @@ class Plan:
     whole: Mapping[str, Job]
     runner: PlainRunner
     limits: Limits
+    unsupported: tuple[Unsupported, ...]
 
 
 def plan(course: Course, section: str, server: ForkServer | None = None) -> Plan:
@@ -128,7 +132,8 @@ def plan(course: Course, section: str, server: ForkServer | None = None) -> Plan
     folder = course.master_path(section).parent
     runner, limits = choose_runner(folder, unsafe=True, server=server), read_limits(folder)
     whole = {job[0]: job for job in jobs}
-    return Plan(section, exercises, catalogue, tuple(map(_shortened, jobs)), whole, runner, limits)
+    short = tuple(map(_shortened, jobs))
+    return Plan(section, exercises, catalogue, short, whole, runner, limits, unsupported(master))
 
 
 def _shortened(job: Job) -> Job:
@@ -180,4 +185,5 @@ def _proof(work: Plan, exercise: Exercise, cells: Mapping[tuple[str, str], CellR
         for k, each in enumerate(work.catalogue.get(name, Entry(())).wrong)
         for visible, hidden in [(cells[f"wrong {k}", name], cells[f"wrong {k}", name + HIDDEN])]
     )
-    return ExerciseProof(work.section, exercise, cells["reference", name], cells["stub", name], wrong)
+    troubles = tuple(each for each in work.unsupported if each.grade_id == name)
+    return ExerciseProof(work.section, exercise, cells["reference", name], cells["stub", name], wrong, troubles)

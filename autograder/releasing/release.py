@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.course import Course
 from autograder.errors import CourseError
+from autograder.proof.support import unsupported
 from autograder.releasing.assemble import Project, assemble
 from autograder.releasing.generate import register
 from autograder.releasing.leakgate import Leak, find_leaks
@@ -50,6 +51,9 @@ def release(
     """Build the bundle of the sections; with leaks, the previous bundle and the gradebook stay as they were."""
     if not sections:
         raise CourseError(f"There is no section in {course.source}.", "Write one, or name a course with --course.")
+    troubles = [f"{section}, {each}" for section in sections for each in unsupported(course.master(section))]
+    if troubles:
+        raise CourseError("Sealed grading can't run these test cells:\n" + "\n".join(troubles), "Then release again.")
     secrets = collect_secrets(course)
     try:
         with replacing(bundle, overwrite=force) as stage:

@@ -30,7 +30,7 @@ def main() -> None:
     places = ("/", "/usr", "/dev", os.path.dirname(os.__file__), "/proc/sys/kernel")
     facts = {
         "uid": os.getuid(),
-        "rights": [int(status[f"Cap{name}"], 16) for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")],
+        "rights": [int(value, 16) for name, value in status.items() if name.startswith("Cap")],
         "no_new_privs": status["NoNewPrivs"] == "1",
         "filter": status["Seccomp"] == "2",
         "interfaces": interfaces,
