@@ -13,6 +13,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from autograder.grading.processes import MARK
 from autograder.limits import OPEN_FILES, Limits
 
 WRITABLE = ("work", "ipc", "ipython", "tmp")
@@ -62,7 +63,7 @@ def command(scratch: Path | None, uid: int, limits: Limits) -> list[str]:
     if program is None:
         raise FileNotFoundError("bubblewrap (bwrap) is missing")
     words = [program, "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
-    words += ["--unshare-uts", "--unshare-cgroup-try", "--hostname", "student"]
+    words += ["--unshare-uts", "--unshare-cgroup-try", "--hostname", "student", "--unsetenv", MARK]
     if as_root:
         words += [word for name in ("SETUID", "SETGID", "SETPCAP") for word in ("--cap-add", f"CAP_{name}")]
     else:

@@ -1,0 +1,165 @@
+"""Where the attacks take place: a course with secrets, graded by the command line, and a look at what is left of it.
+
+An attack is a notebook (MyST text, `<class>/<name>.md`) with the score that it has to get and, if it stops something
+of its own, words that its student has to read. It is handed in as it is: as a submission that has lost all cells but
+the student's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+import psutil
+from nbformat import NotebookNode
+
+from autograder.course import REPOSITORY, Course
+from autograder.limits import LIMITS
+from autograder.sealed.groups import find_place
+from tests.mini_course import SECTION, answered, mini_course
+
+HERE = Path(__file__).parent
+SECRET = "canary-of-the-course"
+"""Is in the environment, in files and in another student's answer; no output or page may hold it."""
+
+HIDDEN = "canary-of-the-hidden-tests"
+VICTIM = "victim"
+CELL_SECONDS = "3"
+
+
+@dataclass(frozen=True)
+class Attack:
+    """An attack: its name, its notebook, the score it must get, and words to be found in the notes or messages."""
+
+    name: str
+    notebook: NotebookNode
+    score: float
+    says: str
+
+    @property
+    def student(self) -> str:
+        """Who hands it in."""
+        return self.name.replace("/", ".")
+
+
+def read_attacks(pattern: str = "*/*") -> tuple[Attack, ...]:
+    """Return the attacks whose name matches, sorted."""
+    found = []
+    for path in sorted(HERE.glob(f"{pattern}.md")):
+        notebook = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst")
+        expected = notebook.metadata
+        name = path.relative_to(HERE).with_suffix("").as_posix()
+        found.append(Attack(name, notebook, float(expected["score"]), str(expected.get("says", ""))))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A course that is attacked: its folder, the folder for temporary files, and who attacks."""
+
+    course: Course
+    temporary: Path
+    students: tuple[str, ...] = ()
+
+    @classmethod
+    def prepared(cls, root: Path, attacks: Sequence[Attack]) -> Field:
+        """Make a course with secrets, and hand in the attacks and one honest student's answers."""
+        course = mini_course(root / "course")
+        master_path = course.master_path(SECTION)
+        master = nbformat.read(master_path, 4)
+        for cell in master.cells:
+            cell.source = cell.source.replace("### END HIDDEN", f"# {HIDDEN}\n### END HIDDEN")
+        nbformat.write(master, master_path)
+        course.master_path(SECTION).with_name(LIMITS).write_text('memory_bytes = "512 MiB"')
+        (course.root / "secret.txt").write_text(SECRET)
+        (root / "t").mkdir()
+        field = cls(course, root / "t", tuple(attack.student for attack in attacks))
+        secretive = answered(f"seven_squared_minus_42 = 7  # {SECRET}", "def double(number):\n    return 2 * number")
+        field.hand_in(VICTIM, nbformat.writes(secretive).encode())
+        for attack in attacks:
+            field.hand_in(attack.student, nbformat.writes(attack.notebook).encode("utf-8", "surrogatepass"))
+        return field
+
+    def hand_in(self, student: str, data: bytes) -> None:
+        """Put a submission where collected ones are."""
+        path = self.course.submitted(student, SECTION)
+        path.parent.mkdir(parents=True)
+        path.write_bytes(data)
+
+    def grade(self, *options: str, repository: Path = REPOSITORY) -> Report:
+        """Grade everything as an instructor would, give feedback, and look at what is left."""
+        environment = {
+            **os.environ, "TMPDIR": str(self.temporary), "CANVAS_TOKEN": SECRET, "PYTHONPATH": str(repository)
+        }  # fmt: skip
+        before = self._digests()
+        command = [sys.executable, "-m", "autograder", "grade", "--json", "--timeout-cell", CELL_SECONDS, *options]
+        done = self._run(command, environment)
+        self._run([sys.executable, "-m", "autograder", "feedback"], environment)
+        try:
+            told = json.loads(done.stdout)
+        except ValueError:
+            told = {"submissions": [], "problems": [{"problem": done.stderr}]}
+        changed = sorted(name for name, digest in self._digests().items() if before.get(name) != digest)
+        return Report(self, {each["student"]: each for each in told["submissions"]}, told["problems"], changed)
+
+    def _run(self, command: Sequence[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            command, cwd=self.course.root, env=environment, capture_output=True, text=True, timeout=900, check=False
+        )
+
+    def _digests(self) -> dict[str, str]:
+        """Return a digest of every file that grading has no business with."""
+        root = self.course.root
+        files = chain(self.course.source.rglob("*"), (root / "submitted").rglob("*"), root.glob("*.txt"))
+        return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What came of grading: results by student, problems, and files that changed though they mustn't."""
+
+    field: Field
+    results: dict[str, dict[str, Any]]
+    problems: list[dict[str, str]]
+    changed: list[str]
+
+    def words(self, student: str) -> str:
+        """Return all that a student is told: notes and messages."""
+        result = self.results[student]
+        return "\n".join([*result["notes"], *(cell["message"] for cell in result["cells"])])
+
+    def outputs(self, student: str) -> str:
+        """Return all outputs of the graded notebook, as JSON."""
+        notebook = nbformat.read(self.field.course.autograded(student, SECTION), 4)
+        return json.dumps([cell.get("outputs") for cell in notebook.cells], ensure_ascii=False)
+
+    def page(self, student: str) -> str:
+        """Return the feedback page."""
+        return self.field.course.feedback(student, SECTION).read_text(encoding="utf-8")
+
+    def left(self) -> list[str]:
+        """Return what is still there of grading: folders, sockets, control groups, processes."""
+        place = find_place()
+        found = [str(path) for path in self.field.temporary.iterdir()]
+        found += [str(path) for path in (place.glob("autograder-*") if place else ()) if _has_ended(path)]
+        for process in psutil.process_iter(["cmdline", "environ", "cwd"]):
+            environment = process.info["environ"] or {}
+            known = f"{process.info['cmdline']} {process.info['cwd']} {environment.get('TMPDIR', '')}"
+            if str(self.field.temporary) in known or "977" in (process.info["cmdline"] or []):
+                found.append(known)
+        return found
+
+
+def _has_ended(group: Path) -> bool:
+    """Say whether the process that made a control group is gone: others may be grading at the same time."""
+    return not psutil.pid_exists(int(group.name.split("-")[1]))
