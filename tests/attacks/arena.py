@@ -10,9 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import socketserver
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -21,6 +24,7 @@ from typing import Any
 import jupytext
 import nbformat
 import psutil
+from bs4 import BeautifulSoup, Tag
 from nbformat import NotebookNode
 
 from autograder.course import REPOSITORY, Course
@@ -97,13 +101,20 @@ class Field:
         path.write_bytes(data)
 
     def grade(self, *options: str, repository: Path = REPOSITORY) -> Report:
-        """Grade everything as an instructor would, give feedback, and look at what is left."""
+        """Grade everything as an instructor would, give feedback, and look at what is left.
+
+        Meanwhile two servers of this machine tell the secret to whoever reaches them.
+        """
         environment = {
             **os.environ, "TMPDIR": str(self.temporary), "CANVAS_TOKEN": SECRET, "PYTHONPATH": str(repository)
         }  # fmt: skip
         before = self._digests()
         command = [sys.executable, "-m", "autograder", "grade", "--json", "--timeout-cell", CELL_SECONDS, *options]
-        done = self._run(command, environment)
+        with (
+            _telling(socketserver.TCPServer, ("127.0.0.1", 0)),
+            _telling(socketserver.UnixStreamServer, "\0" + SECRET),
+        ):
+            done = self._run(command, environment)
         self._run([sys.executable, "-m", "autograder", "feedback"], environment)
         try:
             told = json.loads(done.stdout)
@@ -124,6 +135,22 @@ class Field:
         return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()}
 
 
+@contextmanager
+def _telling(kind: type[socketserver.BaseServer], address: Any) -> Iterator[None]:
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.wfile.write(SECRET.encode())
+
+    with kind(address, Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1})
+        thread.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+
+
 @dataclass(frozen=True)
 class Report:
     """What came of grading: results by student, problems, and files that changed though they mustn't."""
@@ -133,19 +160,43 @@ class Report:
     problems: list[dict[str, str]]
     changed: list[str]
 
-    def words(self, student: str) -> str:
-        """Return all that a student is told: notes and messages."""
-        result = self.results[student]
-        return "\n".join([*result["notes"], *(cell["message"] for cell in result["cells"])])
+    def faults(self, attack: Attack) -> list[str]:
+        """Return all that grading did wrong about an attack."""
+        result = self.results.get(attack.student)
+        if result is None:
+            return [f"no result: {self.problems}"]
+        words = "\n".join([*result["notes"], *(cell["message"] for cell in result["cells"])])
+        told = words + self._outputs(attack.student)
+        checks = {
+            f"a score of {result['score']}": result["score"] == attack.score,
+            f"run by {result['runner']}": result["runner"] == "sealed",
+            "unsound": all(cell["state"] != "infra_error" for cell in result["cells"]),
+            f"doesn't say {attack.says!r}": attack.says in words,
+            "gives something away": not any(each in told for each in ("GOT", SECRET, HIDDEN)),
+            "control characters": all(each.isprintable() or each == "\n" for each in words),
+        }
+        wrong = [name for name, holds in checks.items() if not holds]
+        return [*wrong, *self._page_faults(attack.student), *([f"told: {told[:3_000]}"] if wrong else [])]
 
-    def outputs(self, student: str) -> str:
-        """Return all outputs of the graded notebook, as JSON."""
+    def _outputs(self, student: str) -> str:
         notebook = nbformat.read(self.field.course.autograded(student, SECTION), 4)
         return json.dumps([cell.get("outputs") for cell in notebook.cells], ensure_ascii=False)
 
-    def page(self, student: str) -> str:
-        """Return the feedback page."""
-        return self.field.course.feedback(student, SECTION).read_text(encoding="utf-8")
+    def _page_faults(self, student: str) -> list[str]:
+        """Return what may run or lead elsewhere on a feedback page, and secrets that it shows."""
+        try:
+            text = self.field.course.feedback(student, SECTION).read_text(encoding="utf-8")
+        except OSError as error:
+            return [f"no page: {error}"]
+        page = BeautifulSoup(text, "html.parser")
+        policy = page.select_one('head > meta[http-equiv="Content-Security-Policy"]')
+        active = [tag for tag in page.find_all(True) if _is_active(tag)]
+        checks = {
+            "a secret on the page": SECRET not in text and HIDDEN not in text,
+            "no policy on the page": policy is not None and "default-src 'none'" in str(policy["content"]),
+            f"active on the page: {active[:3]}": not active,
+        }
+        return [name for name, holds in checks.items() if not holds]
 
     def left(self) -> list[str]:
         """Return what is still there of grading: folders, sockets, control groups, processes."""
@@ -163,3 +214,11 @@ class Report:
 def _has_ended(group: Path) -> bool:
     """Say whether the process that made a control group is gone: others may be grading at the same time."""
     return not psutil.pid_exists(int(group.name.split("-")[1]))
+
+
+def _is_active(tag: Tag) -> bool:
+    """Say whether an element of a page can run something, or frame something."""
+    if tag.name in ("script", "iframe", "object", "embed", "form", "svg"):
+        return True
+    values = {name: str(value).strip().lower() for name, value in tag.attrs.items()}
+    return any(name.startswith("on") for name in values) or values.get("href", "").startswith("javascript:")

@@ -13,7 +13,7 @@ import pytest
 from autograder.grading.plain import PlainRunner
 from autograder.grading.seam import grade
 from autograder.sealed.diagnosis import obstacle
-from tests.attacks.arena import HIDDEN, SECRET, VICTIM, Attack, Field, Report, read_attacks
+from tests.attacks.arena import SECRET, VICTIM, Attack, Field, Report, read_attacks
 from tests.jobs import wait_for
 from tests.mini_course import SECTION, mini_master
 from tools.system_packages import is_required
@@ -61,13 +61,7 @@ def report(request: pytest.FixtureRequest) -> Iterator[Report]:
     scope="module",
 )
 def test_an_attack_gets_what_it_deserves(report: Report, attack: Attack) -> None:
-    result = report.results[attack.student]
-    assert (result["score"], result["runner"]) == (attack.score, "sealed"), report.words(attack.student)
-    assert attack.says in report.words(attack.student)
-    told = report.words(attack.student) + report.outputs(attack.student)
-    assert "GOT" not in told and HIDDEN not in told, told[:2_000]
-    page = report.page(attack.student)
-    assert SECRET not in page and HIDDEN not in page and "<script>document.title" not in page
+    assert report.faults(attack) == []
 
 
 def test_nothing_is_left_or_changed(report: Report) -> None:
