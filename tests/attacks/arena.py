@@ -14,6 +14,7 @@ import socketserver
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -100,8 +101,8 @@ class Field:
         path.parent.mkdir(parents=True)
         path.write_bytes(data)
 
-    def grade(self, *options: str, repository: Path = REPOSITORY) -> Report:
-        """Grade everything as an instructor would, give feedback, and look at what is left.
+    def grade(self, *options: str, repository: Path = REPOSITORY, pages: bool = True) -> Report:
+        """Grade everything as an instructor would, give feedback if there shall be pages, and look at what is left.
 
         Meanwhile two servers of this machine tell the secret to whoever reaches them.
         """
@@ -112,16 +113,18 @@ class Field:
         command = [sys.executable, "-m", "autograder", "grade", "--json", "--timeout-cell", CELL_SECONDS, *options]
         with (
             _telling(socketserver.TCPServer, ("127.0.0.1", 0)),
-            _telling(socketserver.UnixStreamServer, "\0" + SECRET),
+            _telling(socketserver.UnixStreamServer, f"\0{SECRET}-{uuid.uuid4().hex}"),
         ):
             done = self._run(command, environment)
-        self._run([sys.executable, "-m", "autograder", "feedback"], environment)
+        if pages:
+            self._run([sys.executable, "-m", "autograder", "feedback"], environment)
         try:
             told = json.loads(done.stdout)
         except ValueError:
             told = {"submissions": [], "problems": [{"problem": done.stderr}]}
         changed = sorted(name for name, digest in self._digests().items() if before.get(name) != digest)
-        return Report(self, {each["student"]: each for each in told["submissions"]}, told["problems"], changed)
+        results = {each["student"]: each for each in told["submissions"]}
+        return Report(self, results, told["problems"], changed, pages)
 
     def _run(self, command: Sequence[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -159,6 +162,7 @@ class Report:
     results: dict[str, dict[str, Any]]
     problems: list[dict[str, str]]
     changed: list[str]
+    has_pages: bool
 
     def faults(self, attack: Attack) -> list[str]:
         """Return all that grading did wrong about an attack."""
@@ -176,7 +180,8 @@ class Report:
             "control characters": all(each.isprintable() or each == "\n" for each in words),
         }
         wrong = [name for name, holds in checks.items() if not holds]
-        return [*wrong, *self._page_faults(attack.student), *([f"told: {told[:3_000]}"] if wrong else [])]
+        on_page = self._page_faults(attack.student) if self.has_pages else []
+        return [*wrong, *on_page, *([f"told: {told[:3_000]}"] if wrong else [])]
 
     def _outputs(self, student: str) -> str:
         notebook = nbformat.read(self.field.course.autograded(student, SECTION), 4)
@@ -203,12 +208,19 @@ class Report:
         place = find_place()
         found = [str(path) for path in self.field.temporary.iterdir()]
         found += [str(path) for path in (place.glob("autograder-*") if place else ()) if _has_ended(path)]
+        return found + [str(process) for process in self._processes()]
+
+    def end(self) -> None:
+        """Kill what should have ended."""
+        for process in self._processes():
+            process.kill()
+
+    def _processes(self) -> Iterator[psutil.Process]:
         for process in psutil.process_iter(["cmdline", "environ", "cwd"]):
             environment = process.info["environ"] or {}
             known = f"{process.info['cmdline']} {process.info['cwd']} {environment.get('TMPDIR', '')}"
-            if str(self.field.temporary) in known or "977" in (process.info["cmdline"] or []):
-                found.append(known)
-        return found
+            if str(self.field.temporary) in known:
+                yield process
 
 
 def _has_ended(group: Path) -> bool:
