@@ -9,6 +9,7 @@ from pathlib import Path
 import psutil
 
 from autograder.grading.processes import MARK
+from autograder.sealed.groups import find_place
 
 
 def running_in(folder: Path) -> list[int]:
@@ -22,6 +23,13 @@ def running_in(folder: Path) -> list[int]:
         if MARK in environment and environment.get("TMPDIR", "").startswith(str(folder)):
             found.append(process.pid)
     return found
+
+
+def abandoned_groups() -> list[Path]:
+    """Return the control groups whose makers have ended: others may be grading at the same time."""
+    place = find_place()
+    groups = place.glob("autograder-*") if place else ()
+    return [path for path in groups if not psutil.pid_exists(int(path.name.split("-")[1]))]
 
 
 def wait_for(condition: Callable[[], bool], seconds: float = 90) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
@@ -13,6 +14,9 @@ from autograder.course import REPOSITORY
 
 _LONGEST_FOLDER = 50
 """Characters; the path of a socket may have about 100."""
+
+_PATIENCE = 5.0
+"""Seconds for killed processes to be gone."""
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "PYTHONPATH")
 _CACHES = ("XDG_CACHE_HOME", "MPLCONFIGDIR")
@@ -47,6 +51,14 @@ def clear(scratch: Path) -> None:
         shutil.rmtree(scratch / inside, ignore_errors=True)
         (scratch / inside).mkdir(exist_ok=True)
     shutil.copytree(scratch / "check", scratch / "work", dirs_exist_ok=True)
+
+
+def remove(folder: Path) -> None:
+    """Remove a scratch folder; as long as a dying process still writes to it, again."""
+    end = time.monotonic() + _PATIENCE
+    while folder.exists() and time.monotonic() < end:
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(0.01)
 
 
 def environment(scratch: Path) -> dict[str, str]:

@@ -6,10 +6,8 @@ It is started by `autograder.grading.plain`, runs the notebook with nbclient, an
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import shutil
 import sys
 import threading
 import time
@@ -20,10 +18,9 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.grading.processes import MARK, end_job
+from autograder.grading import orphaned
 from autograder.grading.running import Outcome
 from autograder.limits import Limits
-from autograder.sealed.groups import sweep
 
 
 def main() -> int:
@@ -35,13 +32,16 @@ def main() -> int:
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     scratch = Path(request["scratch"])
-    threading.Thread(target=_end_with_parent, args=(os.getppid(), scratch), daemon=True).start()
+    parent = os.getppid()
+    threading.Thread(target=_end_with_parent, args=(parent, scratch), daemon=True).start()
     try:
         reply = asyncio.run(_run(request, scratch))
     except Exception as error:
         reply = {"error": f"{type(error).__name__}: {error}"}
     with answer:
         answer.write(json.dumps(reply, default=str).encode())
+    if os.getppid() != parent:
+        orphaned.become(scratch)
     return 0
 
 
@@ -56,14 +56,9 @@ async def _run(request: dict[str, Any], scratch: Path) -> dict[str, Any]:
 
 
 def _end_with_parent(parent: int, scratch: Path) -> None:
-    """Leave nothing behind when the grader itself was killed."""
     while os.getppid() == parent:
         time.sleep(0.5)
-    with contextlib.suppress(KeyError):
-        end_job(os.environ[MARK])
-    sweep()
-    shutil.rmtree(scratch, ignore_errors=True)
-    os._exit(1)
+    orphaned.become(scratch)
 
 
 if __name__ == "__main__":

@@ -87,13 +87,12 @@ class Group:
 
 
 def sweep() -> None:
-    """Take away the empty groups of this process, and of processes that were killed before they could do it."""
+    """Take away the groups of this process, and of processes that were killed before they could do it."""
     place = find_place()
     for folder in place.glob(f"{_PREFIX}*") if place else ():
         maker = folder.name.removeprefix(_PREFIX).partition("-")[0]
         if maker == str(os.getpid()) or not Path("/proc", maker).exists():
-            with contextlib.suppress(OSError):
-                folder.rmdir()
+            Group(folder).remove()
 
 
 @cache

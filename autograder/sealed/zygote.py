@@ -22,7 +22,6 @@ import json
 import os
 import random
 import select
-import shutil
 import socket
 import sys
 import tempfile
@@ -30,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import REPOSITORY
+from autograder.grading import scratch as scratch_folder
 from autograder.grading.processes import MARK
 from autograder.limits import Limits
 from autograder.sealed import entering
@@ -47,11 +47,11 @@ _FAILED = 70
 
 def main() -> int:
     """Serve the listening socket whose descriptor is given, until standard input ends; then remove the folder."""
-    listener, folder = socket.socket(fileno=int(sys.argv[1])), sys.argv[2]
+    listener, folder = socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2])
     try:
         return _serve(listener)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch_folder.remove(folder)
 
 
 def _serve(listener: socket.socket) -> int:

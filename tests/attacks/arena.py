@@ -30,7 +30,7 @@ from nbformat import NotebookNode
 
 from autograder.course import REPOSITORY, Course
 from autograder.limits import LIMITS
-from autograder.sealed.groups import find_place
+from tests.jobs import abandoned_groups
 from tests.mini_course import SECTION, answered, mini_course
 
 HERE = Path(__file__).parent
@@ -205,9 +205,7 @@ class Report:
 
     def left(self) -> list[str]:
         """Return what is still there of grading: folders, sockets, control groups, processes."""
-        place = find_place()
-        found = [str(path) for path in self.field.temporary.iterdir()]
-        found += [str(path) for path in (place.glob("autograder-*") if place else ()) if _has_ended(path)]
+        found = [str(path) for path in (*self.field.temporary.iterdir(), *abandoned_groups())]
         return found + [str(process) for process in self._processes()]
 
     def end(self) -> None:
@@ -221,11 +219,6 @@ class Report:
             known = f"{process.info['cmdline']} {process.info['cwd']} {environment.get('TMPDIR', '')}"
             if str(self.field.temporary) in known:
                 yield process
-
-
-def _has_ended(group: Path) -> bool:
-    """Say whether the process that made a control group is gone: others may be grading at the same time."""
-    return not psutil.pid_exists(int(group.name.split("-")[1]))
 
 
 def _is_active(tag: Tag) -> bool:

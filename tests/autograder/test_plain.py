@@ -172,7 +172,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.grading.plain import PlainRunner
 from autograder.limits import Limits
 tempfile.tempdir = sys.argv[1]
-PlainRunner()(new_notebook(cells=[new_code_cell("open('here', 'w').close(); import time; time.sleep(60)")]), Limits())
+code = "for n in range(9_000): open(str(n), 'w').close()\\nopen('here', 'w').close(); import time; time.sleep(60)"
+PlainRunner()(new_notebook(cells=[new_code_cell(code), new_code_cell("1")]), Limits())
 """
 
 

@@ -136,8 +136,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 from autograder.limits import Limits
 from autograder.sealed.forking import ForkServer
 from autograder.sealed.runner import SealedRunner
-code = "open('here', 'w').close(); import time; time.sleep(60)"
-SealedRunner(server=ForkServer())(new_notebook(cells=[new_code_cell(code)]), Limits())
+code = "for n in range(9_000): open(str(n), 'w').close()\\nopen('here', 'w').close(); import time; time.sleep(60)"
+SealedRunner(server=ForkServer())(new_notebook(cells=[new_code_cell(code), new_code_cell("1")]), Limits())
 """
 
 
