@@ -12,6 +12,11 @@ from tools.system_packages import CHROMIUM_MISSING, find_chromium, is_required
 collect_ignore_glob = ["*.ipynb"]
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are processors: many tests wait, for time limits and for kernels."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """Return the path of a Chromium that starts; without one skip, or fail in continuous integration."""
