@@ -11,7 +11,7 @@ MAKEFLAGS += --no-print-directory
 unexport PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lab solutions demo test test-fast notebooks book lint bench lock FORCE
+.PHONY: help setup lab solutions demo test test-fast mutants notebooks book lint bench lock FORCE
 
 help:
 	@echo "Targets (each makes the environment first if it has to):"
@@ -32,7 +32,11 @@ demo: $(STAMP)  ## the instructor's loop on sample submissions, ending in the gr
 test: $(STAMP)  ## everything CI runs (TEST_ARGS="-k wrap" narrows it)
 	@$(PY) -m tools.system_packages
 	@$(MAKE) lint
-	@$(PY) -m pytest tests notebooks --nbval --nbval-current-env -q -n auto --maxprocesses=8 --dist=loadfile $(TEST_ARGS)
+	@$(PY) -m pytest tests notebooks --nbval --nbval-current-env -q -n auto --maxprocesses=8 --dist=loadfile \
+	    -m "not exhaustive" $(TEST_ARGS)
+
+mutants: $(STAMP)  ## switch off each defence of the grader in turn: an attack must succeed, or grading must refuse
+	@$(PY) -m pytest tests/attacks/test_mutants.py -q -n auto --maxprocesses=8 $(TEST_ARGS)
 
 test-fast: $(STAMP)  ## the tests that start no notebook and no browser, in under a minute
 	@$(PY) -m pytest tests -q -m "not slow" -n auto --maxprocesses=8 --dist=loadfile $(TEST_ARGS)
@@ -50,8 +54,8 @@ lint: $(STAMP)  ## ruff, mypy and codespell
 	@$(PY) -m codespell_lib
 
 bench: $(STAMP)  ## measure speed
-	@if [ -f benchmarks/run.py ]; then $(PY) benchmarks/run.py $(BENCH_ARGS); \
-	else echo "Nothing to measure yet: there is no benchmarks/run.py."; fi
+	@$(PY) benchmarks/run.py $(BENCH_ARGS)
+	@$(PY) benchmarks/grading.py $(BENCH_ARGS)
 
 lock: $(STAMP)  ## rewrite the lock files from the ranges in pyproject.toml (LOCK_ARGS=--upgrade for new versions)
 	@$(PY) -m tools.lock $(LOCK_ARGS)

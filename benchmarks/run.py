@@ -37,7 +37,6 @@ import numfmt as nf
 from numfmt.float_format import FLOAT_FORMATS, FloatFormat
 
 README = Path(__file__).with_name("README.md")
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 
 NARROW = [fmt for fmt in FLOAT_FORMATS if fmt.bits <= 8]
 HALF = [nf.BF16, nf.FP16]
@@ -278,6 +277,13 @@ def processor() -> str:
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
+def write_down(name: str, text: str) -> None:
+    """Put the text between the marks of this name in benchmarks/README.md."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    before, _, rest = README.read_text(encoding="utf-8").partition(begin)
+    README.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")
+
+
 def main() -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(description="Measure numfmt against ml_dtypes, torch, NumPy and gfloat.")
@@ -288,8 +294,7 @@ def main() -> int:
     text = report(measure(size, powers, turns), size)
     print(text)
     if options.write:
-        before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
-        README.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        write_down("measured", text)
     return 0
 
 

@@ -99,6 +99,10 @@ def _tried() -> Iterator[Part]:
         yield from judged(json.loads(facts))
         return
     reason = complaints[-1] if complaints else reason or "no reason given"
+    if sys.executable in reason:
+        cure = "install Python and the environment where this user may read them, or grade as root"
+        yield Part("python", False, f"Python can't be reached behind the walls ({reason})", cure)
+        return
     cure = "allow user namespaces, or grade as root"
     yield Part("namespaces", False, f"bubblewrap can't make its namespaces here ({reason})", cure)
 

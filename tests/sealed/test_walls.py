@@ -151,6 +151,11 @@ def test_the_doctor_says_what_is_missing(monkeypatch: pytest.MonkeyPatch, capsys
         assert "can't make its namespaces here" in told["problem"]
         assert [part["name"] for part in told["parts"] if not part["is_there"]] == ["namespaces"]
         assert told["limits"]["01_integers"]["memory_bytes"] == 2 * 2**30
+        monkeypatch.undo()
+        monkeypatch.setattr(isolation, "_python_folders", lambda: [])
+        diagnosis.parts.cache_clear()
+        assert main(["doctor", "--json"]) == 1
+        assert "install Python and the environment where" in json.loads(capsys.readouterr().out)["problem"]
     finally:
         diagnosis.parts.cache_clear()
 
