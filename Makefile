@@ -33,7 +33,7 @@ test: $(STAMP)  ## everything CI runs (TEST_ARGS="-k wrap" narrows it)
 	@$(PY) -m tools.system_packages
 	@$(MAKE) lint
 	@$(PY) -m pytest tests notebooks --nbval --nbval-current-env -q -n auto --maxprocesses=8 --dist=loadfile \
-	    -m "not exhaustive" $(TEST_ARGS)
+	    --no-loadscope-reorder -m "not exhaustive" $(TEST_ARGS)
 
 mutants: $(STAMP)  ## switch off each defence of the grader in turn: an attack must succeed, or grading must refuse
 	@$(PY) -m pytest tests/attacks/test_mutants.py -q -n auto --maxprocesses=8 $(TEST_ARGS)

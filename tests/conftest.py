@@ -11,10 +11,20 @@ from tools.system_packages import CHROMIUM_MISSING, find_chromium, is_required
 # Notebooks under tests/ are data of tests; nbval is for the course's own.
 collect_ignore_glob = ["*.ipynb"]
 
+LONGEST = {
+    "test_verify.py", "test_attacks.py", "test_lectures.py", "test_sources.py", "test_binder.py", "test_forking.py",
+    "test_walls.py",
+}  # fmt: skip
+
 
 def pytest_xdist_auto_num_workers() -> int:
     """Return one worker more than there are processors: many tests wait, for time limits and for kernels."""
     return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the files that take minutes, so that none of them is left for one worker at the end."""
+    items.sort(key=lambda item: item.path.name not in LONGEST and item.path.suffix != ".ipynb")
 
 
 @pytest.fixture(scope="session")

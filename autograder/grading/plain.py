@@ -27,6 +27,7 @@ from autograder.grading.processes import MARK, end_job
 from autograder.grading.running import Interrupted, Outcome, Run, RunnerError, Status
 from autograder.limits import Limits
 from autograder.sealed.forking import NoFork, Process, fork
+from autograder.sealed.groups import sweep
 
 WORKER = "autograder.grading.worker"
 
@@ -65,6 +66,7 @@ class PlainRunner:
                 answer = self._ask(request, scratch, environment, time.monotonic() + limits.notebook_seconds + _GRACE)
             finally:
                 end_job(mark)
+                sweep()
         return _read(answer)
 
     def _is_sealed(self) -> bool:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 import socket
+import threading
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.cli import main
 from autograder.course import REPOSITORY
 from autograder.errors import CourseError
 from autograder.grading.result import Result
+from autograder.grading.running import Interrupted
 from autograder.grading.seam import grade
 from autograder.limits import Limits
 from autograder.sealed import diagnosis, groups, isolation, runner, seccomp
@@ -258,6 +260,24 @@ def test_system_calls_that_grading_never_needs_are_refused() -> None:
 def test_no_control_group_is_left() -> None:
     run("x = b'x' * (3 * 2**30)")
     wait_for(lambda: not abandoned_groups())
+
+
+@pytest.mark.skipif(groups.find_place() is None, reason="no control group can be made here")
+def test_a_run_that_is_called_off_leaves_no_control_group() -> None:
+    stop = threading.Event()
+    place = groups.find_place()
+    before = set(place.glob("autograder-*")) if place else set()
+
+    def call_off() -> None:
+        wait_for(lambda: bool(place and set(place.glob("autograder-*")) - before))
+        stop.set()
+
+    thread = threading.Thread(target=call_off)
+    thread.start()
+    with pytest.raises(Interrupted):
+        SealedRunner(stop=stop)(new_notebook(cells=[new_code_cell("import time; time.sleep(60)")]), Limits())
+    thread.join()
+    wait_for(lambda: not abandoned_groups(), 10)
 
 
 def test_groups_of_processes_that_were_killed_are_swept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
