@@ -17,11 +17,6 @@ LONGEST = {
 }  # fmt: skip
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than there are processors: many tests wait, for time limits and for kernels."""
-    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1) + 1
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Start with the files that take minutes, so that none of them is left for one worker at the end."""
     items.sort(key=lambda item: item.path.name not in LONGEST and item.path.suffix != ".ipynb")

@@ -18,6 +18,9 @@ from autograder.course import Course
 from autograder.releasing.release import release
 from tools.lab import config_path, jupyter_command
 
+# A busy machine takes its time; what never comes is found all the same.
+expect.set_options(timeout=60_000)
+
 CHROMIUM = [
     "--no-sandbox",
     "--disable-gpu",

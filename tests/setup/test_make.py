@@ -10,7 +10,20 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PARENTS = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "PYTHON"}
-TARGETS = {"setup", "lab", "solutions", "demo", "test", "test-fast", "notebooks", "book", "lint", "bench", "lock"}
+TARGETS = {
+    "setup",
+    "lab",
+    "solutions",
+    "demo",
+    "test",
+    "test-fast",
+    "mutants",
+    "notebooks",
+    "book",
+    "lint",
+    "bench",
+    "lock",
+}
 
 
 def run_make(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
