@@ -24,8 +24,12 @@ ATTACKS = read_attacks()
 PATHS: dict[str, tuple[Sequence[str], Sequence[Attack]]] = {
     "forked": ((), ATTACKS),
     # Marks are the checker's business, which is the same whether kernels are forked or started.
-    "started": (("--no-fork-server",), [attack for attack in ATTACKS if not attack.name.startswith("marks/")]),
+    "started": (("--no-fork-server",), [each for each in ATTACKS if each.name.startswith(("stealing/", "honest/"))]),
+    "started, harm": (("--no-fork-server",), [each for each in ATTACKS if each.name.startswith("harm/")]),
 }
+TRIED = [
+    pytest.param(path, id=path, marks=pytest.mark.exhaustive if path == "started, harm" else ()) for path in PATHS
+]
 BROKEN = {
     "broken.truncated": b'{"cells": [{"cell_type": "code", "source": ["seven_squ',
     "broken.deep": b"[" * 200_000,
@@ -36,7 +40,7 @@ BROKEN = {
 }
 
 
-@pytest.fixture(scope="module", params=PATHS)
+@pytest.fixture(scope="module", params=TRIED)
 def report(request: pytest.FixtureRequest) -> Iterator[Report]:
     """Grade all of them in one batch."""
     problem = obstacle()
@@ -53,9 +57,9 @@ def report(request: pytest.FixtureRequest) -> Iterator[Report]:
 @pytest.mark.parametrize(
     ("report", "attack"),
     [
-        pytest.param(path, attack, id=f"{path}-{attack.name}")
-        for path, (_, attacks) in PATHS.items()
-        for attack in attacks
+        pytest.param(*path.values, attack, id=f"{path.id}-{attack.name}", marks=path.marks)
+        for path in TRIED
+        for attack in PATHS[str(path.id)][1]
     ],
     indirect=["report"],
     scope="module",
