@@ -128,7 +128,7 @@ def breakdown(course: Course, section: str, whole: float, is_forked: bool) -> Ro
     upto = [*medians(works, 3).values(), whole]
     if server:
         server.close()
-    names = [*works, "database and files"]
+    names = [*works, "database, files and start-up"]
     return {
         "seconds each": "forked" if is_forked else "started",
         **{name: after - before for name, before, after in zip(names, [0.0, *upto], upto, strict=False)},
