@@ -36,7 +36,7 @@ test: $(STAMP)  ## everything CI runs (TEST_ARGS="-k wrap" narrows it)
 	    --no-loadscope-reorder -m "not exhaustive" $(TEST_ARGS)
 
 mutants: $(STAMP)  ## all attacks on the grader; then each defence is switched off in turn, and one must succeed
-	@$(PY) -m pytest tests/attacks -q -n auto --maxprocesses=8 $(TEST_ARGS)
+	@$(PY) -m pytest tests/attacks -q -n auto --maxprocesses=8 --dist=loadfile $(TEST_ARGS)
 
 test-fast: $(STAMP)  ## the tests that start no notebook and no browser, in under a minute
 	@$(PY) -m pytest tests -q -m "not slow" -n auto --maxprocesses=8 --dist=loadfile $(TEST_ARGS)
