@@ -90,8 +90,8 @@ MUTANTS = (
         (
             (
                 "sealed/isolation.py",
-                '"--tmpfs", "/dev/shm"]',
-                '"--tmpfs", "/dev/shm", "--ro-bind", str(scratch.parents[1] / "course"), "/srv"]',
+                'bind("--ro-bind", scratch / "jupyter")',
+                'bind("--ro-bind", scratch / "jupyter"); bind("--ro-bind", scratch.parents[1] / "course")',
             ),
         ),
     ),
