@@ -92,6 +92,11 @@ class Course:
         """The path of nbgrader's gradebook."""
         return self.root / "gradebook.db"
 
+    @property
+    def database_url(self) -> str:
+        """The gradebook's address, as SQLAlchemy and nbgrader want it; a writer waits a minute for another one."""
+        return f"sqlite:///{self.database}?timeout=60"
+
     def students(self, section: str) -> tuple[str, ...]:
         """Everyone who has a folder for the section under submitted/, sorted by id."""
         return tuple(sorted(path.parent.name for path in (self.root / "submitted").glob(f"*/{section}")))

@@ -72,7 +72,8 @@ def run(course: Course, options: argparse.Namespace) -> int:
     """Grade the submissions; one that can't be graded doesn't stop the others."""
     sections = course.select(options.sections)
 
-    from autograder.grading.batch import find_submissions, grade_all
+    from autograder.grading.batch import grade_all
+    from autograder.grading.submissions import find_submissions
 
     submissions = find_submissions(course, sections, options.student)
     results = grade_all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -10,27 +11,20 @@ from threading import Event
 from typing import Any
 
 from nbformat import NotebookNode
-from nbgrader.utils import parse_utc
+from nbgrader.api import Gradebook
 
-from autograder.course import Course, check_student_id, read_notebook
+from autograder.course import Course, read_notebook
 from autograder.errors import CourseError
-from autograder.grading.gradebook import record
+from autograder.grading.gradebook import open_gradebook, record
 from autograder.grading.plain import PlainRunner
 from autograder.grading.registration import ensure_registered
 from autograder.grading.result import Result
 from autograder.grading.seam import grade_again_if_unsound
 from autograder.grading.stamp import is_in_gradebook, key_of, make_stamp, read_stamp
+from autograder.grading.submissions import Submission, find_notebook
 from autograder.limits import Limits, read_limits
 from autograder.sealed.forking import ForkServer
 from autograder.sealed.runner import choose_runner
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A submission: whose and of which section."""
-
-    student: str
-    section: str
 
 
 @dataclass(frozen=True)
@@ -42,25 +36,6 @@ class Graded:
     result: dict[str, Any] | None = None
     error: CourseError | None = None
     unchanged: bool = False
-
-
-def find_submissions(course: Course, sections: Sequence[str], students: Sequence[str]) -> tuple[Submission, ...]:
-    """Return the submissions of these sections, of these students or all; CourseError if there are none."""
-    found = tuple(
-        Submission(student, section)
-        for section in sections
-        for student in course.students(section)
-        if not student.startswith(".")
-    )
-    if not found:
-        what = ", ".join(sections)
-        problem = f"There are no submissions of {what} in {course.root / 'submitted'}."
-        raise CourseError(problem, "Take them in first: autograder collect SOURCE")
-    for student in students:
-        if student not in {each.student for each in found}:
-            known = ", ".join(sorted({each.student for each in found})[:20])
-            raise CourseError(f"There is no submission of '{student}'.", f"There are submissions of: {known}.")
-    return tuple(each for each in found if not students or each.student in students)
 
 
 def grade_all(
@@ -92,28 +67,34 @@ def grade_all(
         limits[section] = read_limits(course.master_path(section).parent, cell_seconds, notebook_seconds)
         ensure_registered(course, section)
         masters[section] = course.master(section)
+    opened = contextlib.ExitStack()
+    gradebook = opened.enter_context(open_gradebook(course))
     pool = ThreadPoolExecutor(max(1, workers))
     try:
         waiting: dict[Future[Result], tuple[Submission, str]] = {}
         for each in submissions:
             try:
-                submission, key = _ready(course, each, limits[each.section], runners[each.section].name)
+                notebook = find_notebook(course, each)
+                key = key_of(course, each.student, each.section, limits[each.section], runners[each.section].name)
             except CourseError as error:
                 yield _refused(course, each, error)
                 continue
             stamp = read_stamp(course.autograded(each.student, each.section))
-            if not force and stamp.get("key") == key and is_in_gradebook(course, each.student, each.section, stamp):
+            same = not force and stamp.get("key") == key
+            if same and is_in_gradebook(gradebook, each.student, each.section, stamp):
                 yield Graded(each, course.submitted(each.student, each.section), stamp, unchanged=True)
                 continue
-            job = _job(masters[each.section], submission, runners[each.section], limits[each.section])
+            job = _job(masters[each.section], notebook, runners[each.section], limits[each.section])
             waiting[pool.submit(job)] = (each, key)
         for future in as_completed(waiting):
-            yield _write(course, *waiting[future], future)
+            # A result isn't kept longer than it is needed: a class has many.
+            yield _write(course, gradebook, *waiting.pop(future), future)
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
         if server is not None:
             server.close()
+        opened.close()
 
 
 def _job(master: NotebookNode, submission: Path, runner: PlainRunner, limits: Limits) -> Callable[[], Result]:
@@ -121,42 +102,14 @@ def _job(master: NotebookNode, submission: Path, runner: PlainRunner, limits: Li
     return lambda: grade_again_if_unsound(master, read_notebook(submission), runner, limits)
 
 
-def _ready(course: Course, submission: Submission, limits: Limits, runner: str) -> tuple[Path, str]:
-    """Return the submission's notebook and its key, or raise an error that says what is missing."""
-    student, section = check_student_id(submission.student), submission.section
-    path = course.submitted(student, section)
-    if not path.is_file():
-        others = sorted(each.name for each in path.parent.glob("*.ipynb")) if path.parent.is_dir() else []
-        there = f"it holds {', '.join(others)}" if others else "it holds no notebook"
-        rename = f"Rename the right one to {path.name}" if others else "Ask the student for it"
-        raise CourseError(
-            f"{path.parent} lacks {path.name} ({there}).", f"{rename}, or take it in with `autograder collect`."
-        )
-    _check_timestamp(path.parent / "timestamp.txt")
-    try:
-        return path, key_of(course, student, section, limits, runner)
-    except OSError as error:
-        raise CourseError(f"{error.filename} can't be read: {error.strerror}.", "Check its permissions.") from error
-
-
-def _check_timestamp(path: Path) -> None:
-    """Refuse a time of submission that nbgrader can't read: it would stop without saying why."""
-    if path.is_file():
-        try:
-            parse_utc(path.read_text(encoding="utf-8", errors="replace").strip() or None)
-        except (ValueError, OverflowError):
-            cure = "Write it as 2026-01-31 18:00:00 UTC, or delete the file."
-            raise CourseError(f"{path} holds no date that can be read.", cure) from None
-
-
-def _write(course: Course, submission: Submission, key: str, future: Future[Result]) -> Graded:
+def _write(course: Course, gradebook: Gradebook, submission: Submission, key: str, future: Future[Result]) -> Graded:
     file = course.submitted(submission.student, submission.section)
     try:
         result = future.result()
         if not result.is_sound:
             return _refused(course, submission, _unsound(file, result))
         stamp = make_stamp(key, result)
-        record(course, submission.section, submission.student, result, stamp)
+        record(course, gradebook, submission.section, submission.student, result, stamp)
     except CourseError as error:
         return _refused(course, submission, error)
     except Exception as error:  # a defect of ours must not stop the others; it is reported like any problem

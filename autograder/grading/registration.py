@@ -29,7 +29,7 @@ def _wanted(course: Course, section: str) -> Registered:
 
 
 def _stored(course: Course, section: str) -> Registered | None:
-    with Gradebook(f"sqlite:///{course.database}") as gradebook:
+    with Gradebook(course.database_url) as gradebook:
         try:
             notebook = gradebook.find_notebook(section, section)
         except MissingEntry:

@@ -8,11 +8,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook
 
 from autograder.course import Course
-from autograder.grading.gradebook import STAMP
+from autograder.errors import CourseError
+from autograder.grading.gradebook import STAMP, automatic_marks
 from autograder.grading.result import Result
+from autograder.intake.store import TIMESTAMP
 from autograder.limits import Limits
 
 
@@ -24,13 +26,16 @@ def make_stamp(key: str, result: Result) -> dict[str, Any]:
 def key_of(course: Course, student: str, section: str, limits: Limits, runner: str) -> str:
     """Return a digest of all that a submission's grade depends on: its files, the section's files, the settings."""
     submission = course.submitted(student, section)
-    inputs = [submission, submission.parent / "timestamp.txt"]
+    inputs = [submission, submission.with_name(TIMESTAMP)]
     inputs += sorted(path for path in course.master_path(section).parent.rglob("*") if path.is_file())
     digest = hashlib.sha256(repr((limits, runner, _version())).encode())
-    for path in inputs:
-        if path.is_file():
-            with path.open("rb") as content:
-                digest.update(path.name.encode() + hashlib.file_digest(content, "sha256").digest())
+    try:
+        for path in inputs:
+            if path.is_file():
+                with path.open("rb") as content:
+                    digest.update(path.name.encode() + hashlib.file_digest(content, "sha256").digest())
+    except OSError as error:
+        raise CourseError(f"{error.filename} can't be read: {error.strerror}.", "Check its permissions.") from error
     return digest.hexdigest()
 
 
@@ -50,14 +55,7 @@ def read_stamp(path: Path) -> dict[str, Any]:
     return stamp
 
 
-def is_in_gradebook(course: Course, student: str, section: str, stamp: dict[str, Any]) -> bool:
+def is_in_gradebook(gradebook: Gradebook, student: str, section: str, stamp: dict[str, Any]) -> bool:
     """Say whether the gradebook holds the automatic marks of the stamp."""
-    if not course.database.exists():
-        return False
-    with Gradebook(f"sqlite:///{course.database}") as gradebook:
-        try:
-            grades = gradebook.find_submission_notebook(section, section, student).grades
-        except MissingEntry:
-            return False
-        stored = {grade.name: grade.auto_score for grade in grades}
-    return all(stored.get(cell["grade_id"]) == cell["points"] for cell in stamp["cells"])
+    stored = automatic_marks(gradebook, section, student)
+    return bool(stored) and all(stored.get(cell["grade_id"]) == cell["points"] for cell in stamp["cells"])
