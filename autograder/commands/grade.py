@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -72,25 +73,31 @@ def run(course: Course, options: argparse.Namespace) -> int:
     """Grade the submissions; one that can't be graded doesn't stop the others."""
     sections = course.select(options.sections)
 
-    from autograder.grading.batch import grade_all
-    from autograder.grading.submissions import find_submissions
+    from autograder.sealed.forking import ForkServer
 
-    submissions = find_submissions(course, sections, options.student)
-    results = grade_all(
-        course,
-        submissions,
-        workers=options.workers,
-        cell_seconds=options.timeout_cell,
-        notebook_seconds=options.timeout_notebook,
-        force=options.force,
-        unsafe=options.unsafe,
-        forks=options.fork_server,
-    )
-    graded = []
-    for each in track(results, len(submissions), "grade"):
-        graded.append(each)
-        if each.error is not None:
-            warn(each.error)
+    with contextlib.closing(ForkServer()) as server:
+        if options.fork_server and any(map(course.students, sections)):
+            server.begin()  # it gets ready while this process is still importing
+
+        from autograder.grading.batch import grade_all
+        from autograder.grading.submissions import find_submissions
+
+        submissions = find_submissions(course, sections, options.student)
+        results = grade_all(
+            course,
+            submissions,
+            workers=options.workers,
+            cell_seconds=options.timeout_cell,
+            notebook_seconds=options.timeout_notebook,
+            force=options.force,
+            unsafe=options.unsafe,
+            server=server if options.fork_server else None,
+        )
+        graded = []
+        for each in track(results, len(submissions), "grade"):
+            graded.append(each)
+            if each.error is not None:
+                warn(each.error)
     graded.sort(key=lambda each: (each.submission.section, each.submission.student))
     problems = [each for each in graded if each.error is not None]
     if options.json:

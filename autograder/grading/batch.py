@@ -47,18 +47,17 @@ def grade_all(
     notebook_seconds: float | None = None,
     force: bool = False,
     unsafe: bool = False,
-    forks: bool = True,
+    server: ForkServer | None = None,
 ) -> Iterator[Graded]:
     """Grade the submissions and yield each when it is written to the gradebook, or can't be.
 
     Threads are enough to run several at a time: each submission runs in a process of its own. Only the caller's
     thread writes. When the iteration is broken off, what runs is called off and what was yielded is kept. Where
-    student code can't be isolated, CourseError, unless `unsafe` allows it. With `forks`, the processes are forked.
-    The limits are those of the sections, but for the seconds that are given.
+    student code can't be isolated, CourseError, unless `unsafe` allows it. Processes are forked by the `server`, if
+    any. The limits are those of the sections, but for the seconds that are given.
     """
     masters, limits = {}, {}
     stop = Event()
-    server = ForkServer() if forks else None
     runners = {
         section: choose_runner(course.master_path(section).parent, stop, unsafe, server)
         for section in dict.fromkeys(each.section for each in submissions)
@@ -92,8 +91,6 @@ def grade_all(
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
-        if server is not None:
-            server.close()
         opened.close()
 
 

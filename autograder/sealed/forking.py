@@ -61,47 +61,57 @@ Process = Forked | subprocess.Popen[bytes]
 
 
 class ForkServer:
-    """A zygote of our own, started when it is first needed; threads may share it. Close it after use."""
+    """A zygote of our own, started by `begin` or when it is first needed; threads may share it. Close it at last."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._address: str | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._left = contextlib.ExitStack()
+
+    def begin(self) -> None:
+        """Start it and don't wait until it is ready, which takes some seconds."""
+        with self._lock:
+            self._begin()
 
     def address(self) -> str:
         """Return the path to ask it at; an empty one if there can't be any."""
         with self._lock:
-            if self._address is None:
-                self._address = self._start()
-            return self._address
+            self._begin()
+            if self._process is not None:
+                process, self._process = self._process, None
+                assert process.stdout is not None
+                heard = select.select([process.stdout], [], [], _STARTS_WITHIN)[0] and process.stdout.read(1)
+                self._address = self._address if heard == b"!" else ""
+            return self._address or ""
 
     def close(self) -> None:
         """End it."""
         self._left.close()
 
-    def _start(self) -> str:
+    def _begin(self) -> None:
+        if self._address is not None:
+            return
         if os.geteuid() != 0:
             # A fork would still be the grader's user, with /proc/self/exe leading to Python outside the sandbox.
-            return ""
+            self._address = ""
+            return
         folder = Path(self._left.enter_context(scratch_folder.new_folder())).resolve()
         scratch_folder.fill(folder)
         (folder / "memory").mkdir()
-        path = folder / "zygote"
+        self._address = str(folder / "zygote")
         environment = {**scratch_folder.environment(folder), MARK: UNMARKED}
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-            listener.bind(str(path))
+            listener.bind(self._address)
             listener.listen(64)
-            process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 [sys.executable, "-m", "autograder.sealed.zygote", str(listener.fileno()), str(folder)],
                 cwd=REPOSITORY, env={**environment, "PYTHONPATH": scratch_folder.python_path(environment)},
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                 pass_fds=[listener.fileno()], start_new_session=True,
             )  # fmt: skip
-        self._left.enter_context(process)
-        self._left.callback(process.kill)
-        assert process.stdout is not None
-        heard = select.select([process.stdout], [], [], _STARTS_WITHIN)[0] and process.stdout.read(1)
-        return str(path) if heard == b"!" else ""
+        self._left.enter_context(self._process)
+        self._left.callback(self._process.kill)
 
 
 def fork(path: str, program: str, descriptors: Sequence[int], environment: Mapping[str, str], **more: Any) -> Forked:

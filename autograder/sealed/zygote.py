@@ -18,6 +18,7 @@ import contextlib
 import ctypes
 import gc
 import importlib
+import io
 import json
 import os
 import random
@@ -35,7 +36,11 @@ from autograder.limits import Limits
 from autograder.sealed import entering
 from autograder.sealed.forking import KERNEL
 
-LIBRARIES = ("ipykernel.kernelapp", "matplotlib.pyplot", "numfmt.checks", "numfmt.plots", "sklearn.datasets", "torch")
+LIBRARIES = (
+    *("ipykernel.kernelapp", "ipykernel.debugger", "IPython.extensions.storemagic", "sqlite3"),
+    *("matplotlib.pyplot", "matplotlib.backends.backend_agg", "PIL.Image"),
+    *("numfmt.checks", "numfmt.plots", "numfmt.predictions", "sklearn.datasets", "torch"),
+)
 """What kernels and notebooks import; what isn't installed is left out."""
 
 PROGRAMS = ("autograder.grading.worker", "autograder.sealed.checker")
@@ -58,6 +63,8 @@ def _serve(listener: socket.socket) -> int:
     for name in (*LIBRARIES, *PROGRAMS, "autograder.grading.kernel"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
+    with contextlib.suppress(ImportError):
+        _draw()
     if len(os.listdir("/proc/self/task")) > 1:
         return _FAILED  # a fork would have one of the threads, and the locks of all
     entering.adopt_orphans()
@@ -71,6 +78,15 @@ def _serve(listener: socket.socket) -> int:
             _be_born(connection, mark)
         connection.close()
     return 0
+
+
+def _draw() -> None:
+    """Draw a figure, for the first one loads fonts and what reads formulas."""
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    figure.subplots().set_title("$2^{-1}$")
+    figure.savefig(io.BytesIO(), format="png", bbox_inches="tight")
 
 
 def _is_asked(listener: socket.socket) -> bool:
