@@ -17,6 +17,7 @@ COMMANDS = {
     "grade": "run the submissions and write the gradebook",
     "feedback": "write a feedback page for each graded submission",
     "export": "write the grades as a file for other systems",
+    "log": "show every change of a mark, from the oldest on",
     "report": "show how the class did: scores, hard exercises, frequent mistakes",
     "similarity": "show which submissions of a section are alike, for people to judge",
     "doctor": "say whether student code can be isolated on this machine",

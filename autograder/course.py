@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from nbformat.reader import reads
 from nbformat.validator import normalize
 
+from autograder.configuration import Configuration, read_configuration
 from autograder.errors import CourseError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -93,9 +94,25 @@ class Course:
         return self.root / "gradebook.db"
 
     @property
+    def configuration(self) -> Configuration:
+        """What the folder's course.toml says now; CourseError if it is wrong."""
+        return read_configuration(self.root)
+
+    @property
+    def has_database_file(self) -> bool:
+        """Whether the gradebook is the file `database`; otherwise course.toml has its address."""
+        return self.configuration.gradebook is None
+
+    @property
     def database_url(self) -> str:
         """The gradebook's address, as SQLAlchemy and nbgrader want it; a writer waits a minute for another one."""
-        return f"sqlite:///{self.database}?timeout=60"
+        return self.configuration.gradebook or f"sqlite:///{self.database}?timeout=60"
+
+    @property
+    def database_name(self) -> str:
+        """What messages call the gradebook: its file, or its address without a password."""
+        url = self.configuration.gradebook
+        return str(self.database) if url is None else re.sub(r"(?<=://)([^/@:]*):[^/@]*@", r"\1@", url)
 
     def students(self, section: str) -> tuple[str, ...]:
         """Everyone who has a folder for the section under submitted/, sorted by id."""

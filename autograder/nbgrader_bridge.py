@@ -62,7 +62,7 @@ def course_directory(course: Course, section: str, student: str, log: Log) -> It
                 CourseDirectory={
                     "root": str(root),
                     "source_directory": "source",
-                    "db_url": f"sqlite:///{course.database}",
+                    "db_url": course.database_url,
                     "assignment_id": section,
                     "student_id": student,
                     "ignore": list(IGNORED),

@@ -12,7 +12,7 @@ from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, Limit
 
 from autograder.course import Course
 from autograder.feedback import PREPROCESSORS, FeedbackExporter
-from autograder.grading.preprocessors import GradeSubmission, RebuildSubmission
+from autograder.grading.preprocessors import CourseLatePenalty, GradeSubmission, RebuildSubmission
 from autograder.nbgrader_bridge import IGNORED
 from autograder.settings import nbgrader_settings
 
@@ -28,6 +28,8 @@ c.CourseDirectory.source_directory = (
     "notebooks" if _course.source.parent == _course.root else str(_course.source)  # the checkout's own masters
 )
 c.CourseDirectory.ignore = list(IGNORED)
+if not _course.has_database_file:
+    c.CourseDirectory.db_url = _course.database_url
 
 c.Autograde.sanitize_preprocessors = [RebuildSubmission]
 c.Autograde.autograde_preprocessors = [
@@ -37,6 +39,7 @@ c.Autograde.autograde_preprocessors = [
     AssignLatePenalties,
     CheckCellMetadata,
 ]
+c.AssignLatePenalties.plugin_class = CourseLatePenalty
 
 c.GenerateFeedback.preprocessors = list(PREPROCESSORS)
 c.GenerateFeedback.exporter_class = FeedbackExporter

@@ -13,14 +13,29 @@ from autograder.course import Course
 from autograder.errors import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from autograder.grading.batch import Graded
+    from autograder.grading.machine import Place
+    from autograder.sealed.forking import ForkServer
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `grade`."""
     parser.add_argument("sections", nargs="*", metavar="SECTION", help="sections to grade (default: all)")
     parser.add_argument(
-        "--student", action="append", default=[], metavar="ID", help="only this student (may be given several times)"
+        "--only",
+        "--student",
+        dest="students",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only this student (may be given several times)",
+    )
+    parser.add_argument(
+        "--failed",
+        action="store_true",
+        help="only what couldn't be graded before, or met a limit on time (for another try with a higher one)",
     )
     parser.add_argument(
         "--workers",
@@ -28,6 +43,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default=os.cpu_count() or 1,
         metavar="N",
         help="run N at a time (default: all cores)",
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="run them on the Dask cluster whose scheduler is at this address, such as tcp://host:8786",
     )
     parser.add_argument(
         "--timeout-cell",
@@ -75,29 +95,32 @@ def run(course: Course, options: argparse.Namespace) -> int:
 
     from autograder.sealed.forking import ForkServer
 
-    with contextlib.closing(ForkServer()) as server:
-        if options.fork_server and any(map(course.students, sections)):
+    with contextlib.ExitStack() as left:
+        server = left.enter_context(contextlib.closing(ForkServer()))
+        if options.fork_server and not options.scheduler and any(map(course.students, sections)):
             server.begin()  # it gets ready while this process is still importing
 
-        from autograder.grading.batch import grade_all
+        from autograder.gradebook.lateness import settle_lateness
+        from autograder.grading.batch import deserves_another_try, grade_all
         from autograder.grading.submissions import find_submissions
 
-        submissions = find_submissions(course, sections, options.student)
+        submissions = find_submissions(course, sections, options.students)
+        if options.failed:
+            submissions = tuple(each for each in submissions if deserves_another_try(course, each))
         results = grade_all(
             course,
             submissions,
-            workers=options.workers,
+            left.enter_context(_place(course, options, server)),
             cell_seconds=options.timeout_cell,
             notebook_seconds=options.timeout_notebook,
-            force=options.force,
-            unsafe=options.unsafe,
-            server=server if options.fork_server else None,
+            force=options.force or options.failed,
         )
         graded = []
         for each in track(results, len(submissions), "grade"):
             graded.append(each)
             if each.error is not None:
                 warn(each.error)
+        late = settle_lateness(course, sections)
     graded.sort(key=lambda each: (each.submission.section, each.submission.student))
     problems = [each for each in graded if each.error is not None]
     if options.json:
@@ -109,14 +132,31 @@ def run(course: Course, options: argparse.Namespace) -> int:
                     for each in problems
                     if each.error is not None
                 ],
+                "late": [{"student": student, "section": section} for student, section in late],
             }
         )
     else:
         print_table("Grades", ("student", "section", "#score", "test cells", "notes"), map(_row, graded))
         same = sum(each.unchanged for each in graded)
         kept = f", {same} of them unchanged since they were graded (--force grades them again)" if same else ""
-        say(f"{len(graded) - len(problems)} of {len(graded)} submissions are in {course.database}{kept}.")
+        say(f"{len(graded) - len(problems)} of {len(graded)} submissions are in {course.database_name}{kept}.")
+        if late:
+            say(f"{len(late)} submissions lose points for being late; `autograder log` says how many.")
     return ExitCode.PROBLEMS if problems else ExitCode.OK
+
+
+@contextlib.contextmanager
+def _place(course: Course, options: argparse.Namespace, server: ForkServer) -> Iterator[Place]:
+    """Yield the place where submissions are graded: a cluster, or this machine."""
+    if options.scheduler:
+        from autograder.grading.cluster import Cluster
+
+        with Cluster(course, options.scheduler, options.unsafe) as cluster:
+            yield cluster
+    else:
+        from autograder.grading.machine import Machine
+
+        yield Machine(course, options.workers, options.unsafe, server if options.fork_server else None)
 
 
 def _as_json(graded: Graded) -> dict[str, Any]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from nbgrader.api import Gradebook, SubmittedAssignment
-from sqlalchemy.exc import SQLAlchemyError
+from nbgrader.api import SubmittedAssignment
 
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.exporting.columns import FIXED, in_course_order, name_columns
+from autograder.gradebook.database import read_gradebook
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,7 @@ def read_grades(course: Course, sections: Sequence[str]) -> GradeTable:
     rows: list[Row] = []
     ungraded: list[tuple[str, str]] = []
     cells: dict[str, tuple[str, ...]] = {}
-    with _gradebook(course.database) as gradebook:
+    with read_gradebook(course) as gradebook:
         for section in sections:
             names: set[str] = set()
             for submission in gradebook.assignment_submissions(section):
@@ -85,7 +82,7 @@ def read_grades(course: Course, sections: Sequence[str]) -> GradeTable:
                     ungraded.append((submission.student.id, section))
             cells[section] = in_course_order(names, course.master(section))
     if not rows:
-        problem = f"No submission of {', '.join(sections)} is graded in {course.database}."
+        problem = f"No submission of {', '.join(sections)} is graded in {course.database_name}."
         raise CourseError(problem, "Run `autograder grade` first.")
     columns = name_columns(cells)
     rows.sort(key=lambda row: (row.student, row.section))
@@ -106,22 +103,3 @@ def _points(submission: SubmittedAssignment) -> Iterator[tuple[str, float | None
         for grade in notebook.grades:
             has_points = grade.manual_score is not None or grade.auto_score is not None
             yield grade.name, grade.score if has_points else None
-
-
-@contextmanager
-def _gradebook(path: Path) -> Iterator[Gradebook]:
-    if not path.is_file():
-        raise CourseError(f"There is no gradebook at {path}.", "Run `autograder grade` first.")
-    try:
-        # nbgrader would make tables in whatever file it finds.
-        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-            if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'submitted_assignment'").fetchone():
-                raise CourseError(f"The gradebook {path} is empty.", "Run `autograder grade` first.")
-        with Gradebook(f"sqlite:///{path}") as gradebook:
-            yield gradebook
-    except (sqlite3.Error, SQLAlchemyError) as error:
-        reason = str(getattr(error, "orig", error)).splitlines()[0]
-        raise CourseError(
-            f"{path} can't be read as a gradebook: {reason}.",
-            "Restore it from a backup; if an old nbgrader made it, run `nbgrader db upgrade` in the course folder.",
-        ) from error

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 from typing import Any
 
-from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
-from autograder.course import Course, read_notebook
+from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.grading.gradebook import open_gradebook, record
-from autograder.grading.plain import PlainRunner
+from autograder.gradebook.database import open_gradebook
+from autograder.gradebook.marks import record
+from autograder.grading.machine import Place
 from autograder.grading.registration import ensure_registered
-from autograder.grading.result import Result
-from autograder.grading.seam import grade_again_if_unsound
+from autograder.grading.result import Result, State
 from autograder.grading.stamp import is_in_gradebook, key_of, make_stamp, read_stamp
 from autograder.grading.submissions import Submission, find_notebook
-from autograder.limits import Limits, read_limits
-from autograder.sealed.forking import ForkServer
-from autograder.sealed.runner import choose_runner
+from autograder.limits import read_limits
 
 
 @dataclass(frozen=True)
@@ -41,40 +37,32 @@ class Graded:
 def grade_all(
     course: Course,
     submissions: Sequence[Submission],
+    place: Place,
     *,
-    workers: int,
     cell_seconds: float | None = None,
     notebook_seconds: float | None = None,
     force: bool = False,
-    unsafe: bool = False,
-    server: ForkServer | None = None,
 ) -> Iterator[Graded]:
     """Grade the submissions and yield each when it is written to the gradebook, or can't be.
 
-    Threads are enough to run several at a time: each submission runs in a process of its own. Only the caller's
-    thread writes. When the iteration is broken off, what runs is called off and what was yielded is kept. Where
-    student code can't be isolated, CourseError, unless `unsafe` allows it. Processes are forked by the `server`, if
-    any. The limits are those of the sections, but for the seconds that are given.
+    Only the caller's thread writes. When the iteration is broken off, what runs is called off and what was yielded is
+    kept. The limits are those of the sections, but for the seconds that are given. CourseError if the place can't
+    grade.
     """
-    masters, limits = {}, {}
-    stop = Event()
-    runners = {
-        section: choose_runner(course.master_path(section).parent, stop, unsafe, server)
-        for section in dict.fromkeys(each.section for each in submissions)
-    }
+    runner, limits = place.runner, {}
     for section in dict.fromkeys(each.section for each in submissions):
         limits[section] = read_limits(course.master_path(section).parent, cell_seconds, notebook_seconds)
         ensure_registered(course, section)
-        masters[section] = course.master(section)
-    opened = contextlib.ExitStack()
-    gradebook = opened.enter_context(open_gradebook(course))
-    pool = ThreadPoolExecutor(max(1, workers))
-    try:
+    pool = ThreadPoolExecutor(max(1, place.at_a_time))
+    with contextlib.ExitStack() as left:
+        gradebook = left.enter_context(open_gradebook(course))
+        left.callback(pool.shutdown, cancel_futures=True)
+        left.callback(place.stop.set)
         waiting: dict[Future[Result], tuple[Submission, str]] = {}
         for each in submissions:
             try:
                 notebook = find_notebook(course, each)
-                key = key_of(course, each.student, each.section, limits[each.section], runners[each.section].name)
+                key = key_of(course, each.student, each.section, limits[each.section], runner)
             except CourseError as error:
                 yield _refused(course, each, error)
                 continue
@@ -83,20 +71,17 @@ def grade_all(
             if same and is_in_gradebook(gradebook, each.student, each.section, stamp):
                 yield Graded(each, course.submitted(each.student, each.section), stamp, unchanged=True)
                 continue
-            job = _job(masters[each.section], notebook, runners[each.section], limits[each.section])
-            waiting[pool.submit(job)] = (each, key)
+            # The notebook is read when its turn comes, so that a large class isn't in memory all at once.
+            waiting[pool.submit(place.grade, each.section, notebook, limits[each.section])] = (each, key)
         for future in as_completed(waiting):
-            # A result isn't kept longer than it is needed: a class has many.
+            # For the same reason a result isn't kept longer than it is needed.
             yield _write(course, gradebook, *waiting.pop(future), future)
-    finally:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
-        opened.close()
 
 
-def _job(master: NotebookNode, submission: Path, runner: PlainRunner, limits: Limits) -> Callable[[], Result]:
-    # The notebook is read in the job, so that a large class isn't in memory all at once.
-    return lambda: grade_again_if_unsound(master, read_notebook(submission), runner, limits)
+def deserves_another_try(course: Course, submission: Submission) -> bool:
+    """Say whether a submission has no result yet, or one in which a limit on time was met."""
+    stamp = read_stamp(course.autograded(submission.student, submission.section))
+    return not stamp or any(cell["state"] == State.TIMEOUT for cell in stamp["cells"])
 
 
 def _write(course: Course, gradebook: Gradebook, submission: Submission, key: str, future: Future[Result]) -> Graded:

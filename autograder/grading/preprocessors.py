@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
+from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float
 
@@ -14,6 +15,15 @@ from autograder.grading.rebuild import rebuild
 from autograder.grading.seam import grade_again_if_unsound
 from autograder.limits import read_limits
 from autograder.sealed.runner import choose_runner
+
+
+class CourseLatePenalty(LateSubmissionPlugin):  # type: ignore[misc]
+    """Stands in for nbgrader's choice of late penalties: what course.toml says."""
+
+    def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
+        """Return the points that a submission loses."""
+        course = Course.at(self.parent.parent.parent.coursedir.root)
+        return course.configuration.late.penalty(score, total_seconds_late) or None
 
 
 class RebuildSubmission(NbGraderPreprocessor):  # type: ignore[misc]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 from nbgrader.utils import is_grade, is_locked, is_solution
 
 from autograder.course import Course
+from autograder.gradebook.database import open_gradebook
 from autograder.grading.template import template
 from autograder.releasing.generate import register
 
@@ -15,7 +16,7 @@ Registered = dict[str, tuple[str, float | None]]
 
 def ensure_registered(course: Course, section: str) -> None:
     """Register the section in the course's gradebook unless it is there as the master has it."""
-    if not course.database.exists() or _stored(course, section) != _wanted(course, section):
+    if _stored(course, section) != _wanted(course, section):
         register(course, section)
 
 
@@ -29,7 +30,7 @@ def _wanted(course: Course, section: str) -> Registered:
 
 
 def _stored(course: Course, section: str) -> Registered | None:
-    with Gradebook(course.database_url) as gradebook:
+    with open_gradebook(course) as gradebook:
         try:
             notebook = gradebook.find_notebook(section, section)
         except MissingEntry:

@@ -35,14 +35,22 @@ def fill(scratch: Path, folder: Path | None = None) -> None:
         (scratch / inside).mkdir()
     if folder is None:
         return
+    for path in shipped(folder):
+        for inside in ("work", "check"):  # the checker's copies are out of the student's reach
+            to = scratch / inside / path.relative_to(folder)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+
+
+def shipped(folder: Path) -> tuple[Path, ...]:
+    """Return the files in a section's folder that ship beside its notebook."""
     from autograder.releasing.generate import SHIPPED  # with all of nbgrader, which a worker doesn't need
 
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and any(fnmatch(path.name, pattern) for pattern in SHIPPED):
-            for inside in ("work", "check"):  # the checker's copies are out of the student's reach
-                to = scratch / inside / path.relative_to(folder)
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, to)
+    return tuple(
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and any(fnmatch(path.name, pattern) for pattern in SHIPPED)
+    )
 
 
 def clear(scratch: Path) -> None:

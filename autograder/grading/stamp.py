@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 
 from autograder.course import Course
 from autograder.errors import CourseError
-from autograder.grading.gradebook import STAMP, automatic_marks
+from autograder.gradebook.marks import STAMP, automatic_marks
 from autograder.grading.result import Result
 from autograder.intake.store import TIMESTAMP
 from autograder.limits import Limits
@@ -28,7 +28,7 @@ def key_of(course: Course, student: str, section: str, limits: Limits, runner: s
     submission = course.submitted(student, section)
     inputs = [submission, submission.with_name(TIMESTAMP)]
     inputs += sorted(path for path in course.master_path(section).parent.rglob("*") if path.is_file())
-    digest = hashlib.sha256(repr((limits, runner, _version())).encode())
+    digest = hashlib.sha256(repr((limits, runner, version_here())).encode())
     try:
         for path in inputs:
             if path.is_file():
@@ -39,7 +39,8 @@ def key_of(course: Course, student: str, section: str, limits: Limits, runner: s
     return digest.hexdigest()
 
 
-def _version() -> str:
+def version_here() -> str:
+    """Return the version of this package; grades made by different ones may differ."""
     try:
         return version("numfmt-course")
     except PackageNotFoundError:

@@ -17,8 +17,8 @@ from traitlets.config import Config
 
 from autograder.course import CHECKS, Course
 from autograder.errors import CourseError
+from autograder.gradebook.database import only_one, prepare_gradebook
 from autograder.nbgrader_bridge import Log
-from autograder.releasing.database import prepare_gradebook
 from autograder.releasing.masters import check_master
 from autograder.settings import nbgrader_settings
 
@@ -39,13 +39,13 @@ def generate(course: Course, section: str, destination: Path) -> None:
 def register(course: Course, section: str) -> None:
     """Write the section's cells into the course's gradebook, as `nbgrader generate_assignment` does."""
     check_master(course, section)
-    prepare_gradebook(course.database)
-    with _converted(course, section, database=course.database):
+    prepare_gradebook(course)
+    with only_one(course), _converted(course, section, database=course.database_url):
         pass
 
 
 @contextmanager
-def _converted(course: Course, section: str, database: Path | None) -> Iterator[Path]:
+def _converted(course: Course, section: str, database: str | None) -> Iterator[Path]:
     # nbgrader puts paths into globs and regular expressions unescaped; a scratch folder has a harmless name.
     with TemporaryDirectory(prefix="autograder-release-") as name:
         scratch = Path(name).resolve()
@@ -75,14 +75,14 @@ def _copy_master(course: Course, section: str, to: Path) -> None:
         shutil.copyfile(path, to / inside)
 
 
-def _converter(root: Path, section: str, database: Path | None, log: logging.Logger) -> GenerateAssignment:
+def _converter(root: Path, section: str, database: str | None, log: logging.Logger) -> GenerateAssignment:
     config = nbgrader_settings()
     place = {"root": str(root), "source_directory": "source", "release_directory": "release"}
     config.merge(Config(CourseDirectory={**place, "assignment_id": section}))
     if database is None:
         config.merge(Config(SaveCells={"enabled": False}, GenerateAssignment={"no_database": True}))
     else:
-        config.merge(Config(CourseDirectory={"db_url": f"sqlite:///{database}"}))
+        config.merge(Config(CourseDirectory={"db_url": database}))
     folders = CourseDirectory(config=config, log=log)
     return GenerateAssignment(coursedir=folders, config=config, log=log)
 

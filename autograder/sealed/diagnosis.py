@@ -72,8 +72,8 @@ def _parts() -> Iterator[Part]:
     place = groups.find_place()
     counted = f"counted by control groups in {place}" if place else "looked at four times a second"
     yield Part("memory", True, f"{counted}; limits are the same either way")
-    forks = os.geteuid() == 0
-    yield Part("fork server", True, "processes are forked" if forks else "for root alone: processes are started anew")
+    kernels = "too" if os.geteuid() == 0 else "started anew"
+    yield Part("fork server", True, f"the grader's processes are forked, kernels {kernels}")
 
 
 def _tried() -> Iterator[Part]:

@@ -86,7 +86,8 @@ class SealedProvisioner(LocalProvisioner):  # type: ignore[misc]
         folder, limits = self._folder(), Limits(**self.limits)
         words = isolation.command(folder, self._uid, limits)
         self._forked, self._group = None, Group.of_memory(limits.memory_bytes)
-        if self.server and command[:3] == [sys.executable, "-m", KERNEL]:
+        # An ordinary user's fork would still be that user, with /proc/self/exe leading to Python outside the sandbox.
+        if self.server and os.geteuid() == 0 and command[:3] == [sys.executable, "-m", KERNEL]:
             sandbox = Sandbox.waiting(words, environment, self._group)
             try:
                 self._forked = fork(

@@ -19,7 +19,7 @@ from autograder.course import Course, check_student_id
 from autograder.errors import CourseError, ExitCode
 from autograder.exporting.formats import FORMATS
 from autograder.exporting.table import plain
-from autograder.releasing.database import prepare_gradebook
+from autograder.gradebook.database import prepare_gradebook
 from tests.mini_course import SECTION, mini_course, mini_master
 
 # nbgrader's way with its database objects; they are saved all the same.
@@ -42,7 +42,7 @@ def course(tmp_path: Path) -> Course:
     path = opened.source / SECOND / f"{SECOND}.ipynb"
     path.parent.mkdir()
     nbformat.write(second, path)
-    prepare_gradebook(opened.database)
+    prepare_gradebook(opened)
     with Gradebook(f"sqlite:///{opened.database}") as gradebook:
         for section, cells in POINTS.items():
             gradebook.add_assignment(section, duedate=datetime(2025, 3, 1))

@@ -22,7 +22,7 @@ from nbgrader.api import Gradebook
 
 from autograder.cli import main
 from autograder.course import MAX_NOTEBOOK_BYTES, Course, read_notebook
-from autograder.grading import batch
+from autograder.grading import machine
 from autograder.grading.processes import MARK
 from autograder.grading.running import Run, RunnerError
 from autograder.limits import Limits
@@ -53,7 +53,7 @@ def marks(course: Course) -> dict[str, tuple[float | None, ...]]:
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """Return a mini course whose submissions run in this process."""
-    monkeypatch.setattr(batch, "choose_runner", lambda folder, stop, unsafe, server: Here(folder, stop))
+    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, unsafe, server: Here(folder, stop))
     return mini_course(tmp_path / "a course (draft) [2]")
 
 

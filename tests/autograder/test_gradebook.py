@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from autograder.cli import main
 from autograder.course import Course, read_notebook
-from autograder.grading import batch
+from autograder.grading import machine
 from autograder.nbgrader_bridge import Log, course_directory
 from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_in
 from tests.mini_course import SECTION, answered, mini_course
@@ -30,7 +30,7 @@ ROWS = {
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """Return a mini course whose submissions run in this process."""
-    monkeypatch.setattr(batch, "choose_runner", lambda folder, stop, unsafe, server: Here(folder, stop))
+    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, unsafe, server: Here(folder, stop))
     return mini_course(tmp_path / "course")
 
 

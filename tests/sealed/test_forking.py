@@ -21,8 +21,9 @@ from autograder.grading.result import Result
 from autograder.grading.seam import grade
 from autograder.limits import Limits
 from autograder.proof.catalogue import read_catalogue
-from autograder.sealed import diagnosis
-from autograder.sealed.forking import ForkServer
+from autograder.sealed import diagnosis, provisioner
+from autograder.sealed.forking import KERNEL, ForkServer
+from autograder.sealed.isolation import WRITABLE
 from autograder.sealed.runner import SealedRunner
 from tests.autograder.submissions import heed_ctrl_c
 from tests.jobs import running_in, wait_for
@@ -124,9 +125,19 @@ def test_without_a_living_zygote_kernels_are_started(server: ForkServer) -> None
     assert {cell.state.value for cell in result.cells} <= {"passed", "failed"}
 
 
-def test_an_ordinary_user_forks_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.sealed.forking.os.geteuid", lambda: 1000)
-    assert ForkServer().address() == ""
+def test_an_ordinary_users_kernel_is_started_whatever_the_server_could_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "work").mkdir()
+    for name in ("jupyter", *WRITABLE):
+        (tmp_path / name).mkdir(exist_ok=True)
+    monkeypatch.setattr(provisioner.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(provisioner, "Sandbox", lambda words, command, environment, group: command)
+    monkeypatch.setattr(provisioner, "fork", lambda *_, **__: pytest.fail("it was forked"))
+    made = provisioner.SealedProvisioner(server="/zygote", scratch=str(tmp_path))
+    command = [sys.executable, "-m", KERNEL, "-f", "file"]
+    made._launch(command, {})
+    assert made._sandbox == command
 
 
 SCRIPT = """

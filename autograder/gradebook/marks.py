@@ -1,4 +1,4 @@
-"""The only writer of marks: nbgrader's gradebook, and the folder autograded/.
+"""The only writer of marks, and of the folder autograded/.
 
 What nbgrader's Autograde converter does in some thirty transactions is done in one, so that the marks of a submission
 are there whole or not at all.
@@ -9,8 +9,7 @@ from __future__ import annotations
 import copy
 import shutil
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -26,19 +25,13 @@ from sqlalchemy.orm import joinedload
 from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.files import replacing_folder
+from autograder.gradebook.lateness import judge_lateness
 from autograder.grading.result import Result
 from autograder.grading.submissions import time_of_submission
 from autograder.nbgrader_bridge import IGNORED
 
 STAMP = "autograder"
 """The key of the notebook metadata that says what an autograded notebook was made from."""
-
-
-@contextmanager
-def open_gradebook(course: Course) -> Iterator[Gradebook]:
-    """Open the course's gradebook; it is made if there is none. One open gradebook serves a whole batch."""
-    with Gradebook(course.database_url) as gradebook:
-        yield gradebook
 
 
 def automatic_marks(gradebook: Gradebook, section: str, student: str) -> dict[str, float | None]:
@@ -111,7 +104,7 @@ def _write_marks(
         if is_solution(cell) or is_task(cell):
             untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell) and not is_task(cell)
             comments[name].auto_comment = "No response." if untouched else None
-    written.late_submission_penalty = None
+    judge_lateness(gradebook, course.configuration, written.assignment)
     gradebook.db.commit()
 
 

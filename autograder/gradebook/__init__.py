@@ -1,0 +1,1 @@
+"""The gradebook, which is nbgrader's: made, written, and kept watch over."""
