@@ -16,6 +16,7 @@ from nbgrader.utils import is_grade, is_solution
 from autograder.course import Course
 from autograder.markup import clean_html, clean_output, with_policy
 from autograder.nbgrader_bridge import Log, course_directory, nbgrader_errors
+from autograder.rereading import WhatToReadAgain
 
 
 class HideTests(ClearHiddenTests):  # type: ignore[misc]
@@ -54,8 +55,8 @@ class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
         return with_policy(page), resources
 
 
-PREPROCESSORS = (HideTests, CleanOutputs, GetGrades, CSSHTMLHeaderPreprocessor)
-"""The steps of a feedback page: nbgrader's, after hidden tests are taken out and outputs are cleaned."""
+PREPROCESSORS = (HideTests, CleanOutputs, GetGrades, WhatToReadAgain, CSSHTMLHeaderPreprocessor)
+"""The steps of a feedback page: nbgrader's, with hidden tests taken out, outputs cleaned, and advice on top."""
 
 
 def graded(course: Course, section: str) -> tuple[str, ...]:

@@ -97,8 +97,8 @@ def test_the_table_names_student_cell_and_points(course: Course, capsys: pytest.
     assert main(["log", SECTION, "--student", "ada", "--course", str(course.root)]) == 0
     out = capsys.readouterr().out
     (line,) = (line for line in out.splitlines() if "seven" in line)
-    assert line.split() == ["│", "1", "│", *line.split()[3:5], "│", "ada", "│", SECTION, "│", "seven", "│",
-                            "auto_score", "│", "–", "│", "1", "│"]  # fmt: skip
+    shown = [column.strip() for column in line.strip("│").split("│")]
+    assert [shown[0], *shown[2:]] == ["1", "ada", SECTION, "seven", "auto_score", "–", "1"]
     assert "2 changes" in out
     assert log(course, capsys, "--student", "eve") == []
 

@@ -33,7 +33,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     for student, (notebook, _) in SUBMISSIONS.items():
         hand_in(made, student, notebook)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("autograder.grading.batch.choose_runner", lambda folder, *more: Here(folder))
+        patch.setattr("autograder.grading.machine.choose_runner", lambda folder, *more: Here(folder))
         assert main(["grade", "--course", str(made.root)]) == 0
     return made
 
