@@ -19,7 +19,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from autograder.course import CHECKS, REPOSITORY, Course
+from autograder.course import CATALOGUE, CHECKS, REPOSITORY, Course
 from autograder.errors import CourseError
 from autograder.proof.catalogue import read_catalogue
 from autograder.proof.recording import record
@@ -50,8 +50,15 @@ def _slug(text: str) -> str:
 
 def checks_text(section: str, folder: Path, notebook: NotebookNode) -> str:
     """Return the text of the section's checks.json."""
-    catalogue = read_catalogue(folder / "wrong_answers.toml")
-    return json.dumps(seal(section, record(folder, notebook), catalogue), indent=1, ensure_ascii=False) + "\n"
+    catalogue = read_catalogue(folder / CATALOGUE)
+    sealed = {"made_from": made_from(folder, notebook), **seal(section, record(folder, notebook), catalogue)}
+    return json.dumps(sealed, indent=1, ensure_ascii=False) + "\n"
+
+
+def made_from(folder: Path, notebook: NotebookNode) -> str:
+    """Return a digest of what a section's checks are made from, for making them takes a minute."""
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    return hashlib.sha256(json.dumps([code, (folder / CATALOGUE).read_text("utf-8")]).encode()).hexdigest()
 
 
 def execute(notebook: NotebookNode, folder: Path) -> NotebookNode:
@@ -88,8 +95,8 @@ def disagreements(section: str, folder: Path) -> list[str]:
         found.append(f"{section}.ipynb doesn't hold the cells of {section}.md")
     if any(cell.cell_type == "code" and cell.execution_count is None for cell in stored.cells):
         found.append(f"{section}.ipynb has cells without stored outputs")
-    if (folder / CHECKS).read_text(encoding="utf-8") != checks_text(section, folder, twin):
-        found.append(f"{CHECKS} of {section} is not what its solutions and catalogue give")
+    if json.loads((folder / CHECKS).read_text(encoding="utf-8")).get("made_from") != made_from(folder, twin):
+        found.append(f"{CHECKS} of {section} is not made from these solutions and this catalogue")
     return found
 
 

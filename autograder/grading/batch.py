@@ -15,6 +15,7 @@ from autograder.course import Course
 from autograder.errors import CourseError
 from autograder.gradebook.database import open_gradebook
 from autograder.gradebook.marks import record
+from autograder.grading import scratch
 from autograder.grading.machine import Place
 from autograder.grading.registration import ensure_registered
 from autograder.grading.result import Result, State
@@ -49,6 +50,7 @@ def grade_all(
     kept. The limits are those of the sections, but for the seconds that are given. CourseError if the place can't
     grade.
     """
+    scratch.sweep()
     runner, limits = place.runner, {}
     for section in dict.fromkeys(each.section for each in submissions):
         limits[section] = read_limits(course.master_path(section).parent, cell_seconds, notebook_seconds)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -49,7 +50,7 @@ class PlainRunner:
 
     def __call__(self, notebook: NotebookNode, limits: Limits) -> Run:
         """Run the notebook in a new process; nothing of it is left afterwards, whatever happens."""
-        mark = uuid.uuid4().hex
+        mark, server = uuid.uuid4().hex, self._server()  # which may take some seconds to get ready
         with scratch_folder.new_folder() as name:
             scratch = Path(name).resolve()
             scratch_folder.fill(scratch, self.folder)
@@ -60,7 +61,8 @@ class PlainRunner:
                 "scratch": str(scratch),
                 "environment": environment,
                 "sealed": self._is_sealed(),
-                "server": self._server(),
+                "server": server,
+                "grader": os.getpid(),
             }
             try:
                 answer = self._ask(request, scratch, environment, time.monotonic() + limits.notebook_seconds + _GRACE)

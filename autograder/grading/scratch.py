@@ -12,6 +12,10 @@ from tempfile import TemporaryDirectory, gettempdir
 
 from autograder.course import REPOSITORY
 
+_PREFIX = "autograder-run-"
+_MAKER = "maker"
+"""The file in a scratch folder that says which process made it."""
+
 _LONGEST_FOLDER = 50
 """Characters; the path of a socket may have about 100."""
 
@@ -25,8 +29,43 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VE
 
 def new_folder() -> TemporaryDirectory[str]:
     """Return a folder that goes when it is left: in the usual place, unless paths of sockets would be too long."""
-    place = None if len(gettempdir()) <= _LONGEST_FOLDER else "/tmp"
-    return TemporaryDirectory(prefix="autograder-run-", dir=place, ignore_cleanup_errors=True)
+    made = TemporaryDirectory(prefix=_PREFIX, dir=_place(), ignore_cleanup_errors=True)
+    Path(made.name, _MAKER).write_text(_identity(os.getpid()) or "")
+    return made
+
+
+def sweep() -> None:
+    """Remove the folders of processes of this user that were killed before they could do it themselves."""
+    for folder in Path(_place()).glob(f"{_PREFIX}*"):
+        try:
+            maker = (folder / _MAKER).read_text()
+            is_ours = folder.stat().st_uid == os.geteuid()
+        except OSError:
+            continue
+        process, _, _ = maker.partition(" ")
+        # Another namespace's processes can't be seen from here, nor on a system without /proc.
+        if is_ours and maker.endswith(_namespace() or "?") and _identity(int(process)) != maker:
+            remove(folder)
+
+
+def _place() -> str:
+    return gettempdir() if len(gettempdir()) <= _LONGEST_FOLDER else "/tmp"
+
+
+def _identity(process: int) -> str | None:
+    """Return what tells a process from all others, later ones with its number too; None if it is gone."""
+    try:
+        started = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
+    except OSError:
+        return None
+    return f"{process} {started} {_namespace()}"
+
+
+def _namespace() -> str | None:
+    try:
+        return os.readlink("/proc/self/ns/pid")
+    except OSError:
+        return None
 
 
 def fill(scratch: Path, folder: Path | None = None) -> None:

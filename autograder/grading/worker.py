@@ -6,8 +6,10 @@ It is started by `autograder.grading.plain`, runs the notebook with nbclient, an
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
+import select
 import sys
 import threading
 import time
@@ -31,16 +33,15 @@ def main() -> int:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
-    scratch = Path(request["scratch"])
-    parent = os.getppid()
-    threading.Thread(target=_end_with_parent, args=(parent, scratch), daemon=True).start()
+    scratch, grader = Path(request["scratch"]), Grader(request["grader"])
+    threading.Thread(target=_end_with, args=(grader, scratch), daemon=True).start()
     try:
         reply = asyncio.run(_run(request, scratch))
     except Exception as error:
         reply = {"error": f"{type(error).__name__}: {error}"}
     with answer:
         answer.write(json.dumps(reply, default=str).encode())
-    if os.getppid() != parent:
+    if grader.has_ended():
         orphaned.become(scratch)
     return 0
 
@@ -55,8 +56,24 @@ async def _run(request: dict[str, Any], scratch: Path) -> dict[str, Any]:
     return {"notebook": notebook, "outcomes": {name: asdict(outcome) for name, outcome in outcomes.items()}}
 
 
-def _end_with_parent(parent: int, scratch: Path) -> None:
-    while os.getppid() == parent:
+class Grader:
+    """The process that waits for the answer; it isn't our parent when a fork server is."""
+
+    def __init__(self, process: int) -> None:
+        self._parent, self._pidfd = os.getppid(), -1
+        if hasattr(os, "pidfd_open"):
+            with contextlib.suppress(ProcessLookupError):
+                self._pidfd = os.pidfd_open(process)
+
+    def has_ended(self) -> bool:
+        """Say whether it is gone, so that nobody takes our answer, or cleans up after us."""
+        if hasattr(os, "pidfd_open"):
+            return self._pidfd < 0 or bool(select.select([self._pidfd], [], [], 0)[0])
+        return os.getppid() != self._parent
+
+
+def _end_with(grader: Grader, scratch: Path) -> None:
+    while not grader.has_ended():
         time.sleep(0.5)
     orphaned.become(scratch)
 

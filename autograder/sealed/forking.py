@@ -92,7 +92,8 @@ class ForkServer:
     def _begin(self) -> None:
         if self._address is not None:
             return
-        folder = Path(self._left.enter_context(scratch_folder.new_folder())).resolve()
+        made = scratch_folder.new_folder()
+        folder = Path(made.name).resolve()
         scratch_folder.fill(folder)
         (folder / "memory").mkdir()
         self._address = str(folder / "zygote")
@@ -108,6 +109,7 @@ class ForkServer:
             )  # fmt: skip
         self._left.enter_context(self._process)
         self._left.callback(self._process.kill)
+        self._left.callback(made.cleanup)  # first: should we be killed now, the zygote has nothing to leave behind
 
 
 def fork(path: str, program: str, descriptors: Sequence[int], environment: Mapping[str, str], **more: Any) -> Forked:

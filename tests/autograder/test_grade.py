@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from typing import Any
 import pytest
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
+from sqlalchemy import text
 
 from autograder.cli import main
 from autograder.course import MAX_NOTEBOOK_BYTES, Course, read_notebook
@@ -27,6 +29,7 @@ from autograder.grading.processes import MARK
 from autograder.grading.running import Run, RunnerError
 from autograder.limits import Limits
 from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_in, heed_ctrl_c
+from tests.jobs import wait_for
 from tests.mini_course import SECTION, answered, mini_course
 
 Report = tuple[int, dict[str, Any]]
@@ -284,6 +287,45 @@ def test_ctrl_c_keeps_what_is_finished_and_leaves_nothing_running(tmp_path: Path
     assert marks(course) == {"a": (1, 2)}
     assert not list(scratch.iterdir())
     assert not [pid for pid in Path("/proc").glob("[0-9]*") if str(scratch) in _environment(pid)]
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_and_started_again_it_comes_to_the_same_grades(tmp_path: Path) -> None:
+    course, chance = mini_course(tmp_path), random.Random(1)
+    answers = {"right": (SEVEN, DOUBLE), "half": (SEVEN, None), "wrong": ("seven_squared_minus_42 = 8", DOUBLE)}
+    points = {"right": (1, 2), "half": (1, 0), "wrong": (0, 2)}
+    expected = {f"{kind}{number}": points[kind] for kind in points for number in range(4)}
+    for student in expected:
+        hand_in(course, student, answered(*answers[student[:-1]]))
+    scratch = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))
+    command = [sys.executable, "-m", "autograder", "grade", "--course", str(course.root), "--workers", "2"]
+    environment = {**os.environ, "TMPDIR": str(scratch)}
+    done, kills = 0, 0
+    while done < len(expected):
+        grader = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        goal = min(done + chance.randint(1, 4), len(expected))
+        while _graded(course) < goal and grader.poll() is None:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.3))  # so that it dies in the middle of things
+        kills += grader.poll() is None
+        grader.kill()
+        grader.wait()
+        assert _graded(course) >= done, "what was graded is lost"
+        done = _graded(course)
+    assert kills >= 3
+    last = subprocess.run([*command, "--json"], env=environment, capture_output=True, check=True)
+    report = json.loads(last.stdout)
+    got = {each["student"]: tuple(cell["points"] for cell in each["cells"]) for each in report["submissions"]}
+    assert (report["problems"], got) == ([], expected) and marks(course) == expected
+    with Gradebook(course.database_url) as gradebook:
+        logged = [tuple(row) for row in gradebook.db.execute(text("SELECT student, cell FROM grade_log"))]
+    assert sorted(logged) == sorted((student, cell) for student in expected for cell in ("seven", "double"))
+    wait_for(lambda: not list(scratch.iterdir()), 20)
+    scratch.rmdir()
+
+
+def _graded(course: Course) -> int:
+    return len(list(course.root.glob(f"autograded/*/{SECTION}/*.ipynb")))
 
 
 def _environment(process: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -15,10 +16,32 @@ ROOT = Path(__file__).resolve().parents[2]
 SECTIONS = sorted(path.stem for path in (ROOT / "notebooks").glob("*/*.ipynb"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("section", SECTIONS)
 def test_twin_notebook_and_checks_agree(section: str) -> None:
     assert notebooks.disagreements(section, ROOT / "notebooks" / section) == []
+
+
+@pytest.mark.slow
+def test_checks_made_again_are_the_same() -> None:
+    # One section is enough: the proof of the course (test_verify.py) sees if the checks of any don't fit.
+    section = SECTIONS[0]
+    folder = ROOT / "notebooks" / section
+    stored = nbformat.read(folder / f"{section}.ipynb", as_version=4)
+    assert notebooks.checks_text(section, folder, stored) == (folder / "checks.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("change", ["a solution", "the catalogue", "the prose"])
+def test_checks_are_out_of_date_when_an_answer_changes(change: str, tmp_path: Path) -> None:
+    section = SECTIONS[0]
+    folder = shutil.copytree(ROOT / "notebooks" / section, tmp_path / section)
+    twin, catalogue = folder / f"{section}.md", folder / "wrong_answers.toml"
+    if change == "the catalogue":
+        catalogue.write_text(catalogue.read_text("utf-8") + "\n", "utf-8")
+    else:
+        old = "import numpy as np" if change == "a solution" else "You need"
+        twin.write_text(twin.read_text("utf-8").replace(old, f"{old} ", 1), "utf-8")
+    stale = [each for each in notebooks.disagreements(section, folder) if each.startswith("checks.json")]
+    assert bool(stale) == (change != "the prose")
 
 
 @pytest.mark.parametrize("name", fixtures.FIXTURES)
