@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import contextlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from typing import Any
 from zipfile import is_zipfile
 
@@ -14,13 +17,16 @@ from autograder.course import Course, check_student_id
 from autograder.errors import CourseError
 from autograder.intake.archive import open_archive, unpack
 from autograder.intake.choosing import Choice, choose
+from autograder.intake.downloads import Exchange
 from autograder.intake.entries import Entry, Listing, Refusal, is_notebook, is_zip, shown
 from autograder.intake.folder import list_folder, list_notebook
 from autograder.intake.layout import LAYOUT, Pile, Place, arrange, find_root
 from autograder.intake.roster import Roster
 from autograder.intake.sections import Handed, masters
 from autograder.intake.sorting import find_download, sort_download
-from autograder.intake.store import Stored, keep, store
+from autograder.intake.store import SECRET, Stored, keep, store
+
+_IS_SECRET = re.compile(rb"[0-9a-f]{1,256}\s*")
 
 REMARKS = {
     Stored.REPLACED: "the submission before it is kept in attempts/",
@@ -86,13 +92,14 @@ def collect(
     report = Report()
     with _listing(course, source) as listing:
         download = find_download(listing, source.stem)
+        secrets = _secrets(listing) if download and isinstance(download[0], Exchange) else {}
         if download:
             report.system = download[0].title
             layout = sort_download(listing, *download, known, roster, student)
         else:
             layout = arrange(listing, known, student, find_root(listing, source.stem, known))
         report.refused += [*listing.refused, *layout.refused]
-        report.left_out += [shown(entry.path) for entry in layout.strays]
+        report.left_out += [shown(entry.path) for entry in layout.strays if entry.path.name != SECRET]
         names = _folded(course)
         for pile in layout.piles:
             other = names.setdefault(pile.student.casefold(), pile.student)
@@ -104,7 +111,7 @@ def collect(
             report.left_out += [shown(entry.path) for entry in chosen.left_out]
             report.refused += _without_repeats(chosen.refused, report.refused)
             for choice in chosen.choices:
-                _take(course, choice, chosen.left_out, report)
+                _take(course, choice, chosen.left_out, secrets, report)
     if not report.taken and not report.refused:
         problem = f"There is no submission of {section or 'any section'} in {source}."
         report.refused.append(Refusal(str(source), problem, f"The layout is {LAYOUT}."))
@@ -165,11 +172,30 @@ def _without_repeats(refused: Iterable[Refusal], seen: Iterable[Refusal]) -> lis
     return [each for each in refused if not any(f"{name}/".startswith(f"{each.file}/") for name in named)]
 
 
-def _take(course: Course, choice: Choice, left_out: Iterable[Entry], report: Report) -> None:
+def _secrets(listing: Listing) -> dict[PurePosixPath, bytes]:
+    """Return the secrets of an exchange's submissions by their folders."""
+    found = {}
+    for entry in listing.entries:
+        if entry.path.name == SECRET:
+            with contextlib.suppress(CourseError):
+                data = entry.read()
+                if _IS_SECRET.fullmatch(data):
+                    found[entry.path.parent] = data
+    return found
+
+
+def _take(
+    course: Course,
+    choice: Choice,
+    left_out: Iterable[Entry],
+    secrets: Mapping[PurePosixPath, bytes],
+    report: Report,
+) -> None:
     others = [shown(each.path) for each in left_out]
     more = f" and {len(others) - 3} more" * (len(others) > 3)
     notes = (*choice.notes, *([f"left out: {', '.join(others[:3])}{more}"] * bool(others)))
-    _write(course, choice, choice.handed, notes, store, report)
+    secret = secrets.get(choice.handed.entry.path.parent)
+    _write(course, choice, choice.handed, notes, partial(store, secret=secret), report)
     for handed in choice.earlier:
         _write(course, choice, handed, (), keep, report)
 

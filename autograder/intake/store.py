@@ -16,6 +16,9 @@ ATTEMPTS = "attempts"
 TIMESTAMP = "timestamp.txt"
 """The file that says when the submission beside it was handed in."""
 
+SECRET = "submission_secret.txt"
+"""nbgrader's exchange puts it beside a submission; `nbgrader release_feedback` gives the page to whoever has it."""
+
 _FORMAT = "%Y-%m-%d %H:%M:%S.%f UTC"  # nbgrader's Exchange.timestamp_format in its default zone
 
 
@@ -32,8 +35,13 @@ class Stored(StrEnum):
     """It is older than the one that counts, and was added to attempts/."""
 
 
-def store(course: Course, student: str, section: str, data: bytes, modified: datetime) -> Stored:
-    """Store a submission's bytes, handed in at `modified`; nothing that was stored before is lost."""
+def store(
+    course: Course, student: str, section: str, data: bytes, modified: datetime, secret: bytes | None = None
+) -> Stored:
+    """Store a submission's bytes, handed in at `modified`; nothing that was stored before is lost.
+
+    A `secret` is what nbgrader's exchange knows this submission by.
+    """
     path = course.submitted(student, section)
     # No one hands in after we collect; a clock that is wrong mustn't make a file the newest for ever.
     modified = min(modified, datetime.now(UTC))
@@ -47,6 +55,10 @@ def store(course: Course, student: str, section: str, data: bytes, modified: dat
         _keep(path.parent, present, since)
     # In this order: stopped in between, collecting again finds another notebook and goes on.
     write_whole(path.parent / TIMESTAMP, modified.strftime(_FORMAT).encode())
+    if secret is None:
+        (path.parent / SECRET).unlink(missing_ok=True)
+    else:
+        write_whole(path.parent / SECRET, secret)
     write_whole(path, data)
     return Stored.NEW if present is None else Stored.REPLACED
 

@@ -1,0 +1,1 @@
+"""nbgrader's exchange on a real JupyterHub."""
