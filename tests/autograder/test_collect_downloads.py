@@ -338,3 +338,22 @@ def test_what_nbgrader_submit_hands_in_is_taken(
     assert before <= report.taken[0].submitted <= datetime.now(UTC)
     assert course.submitted(get_username(), SECTION).read_bytes() == ANSWERED
     assert not any("belongs to the account" in note for note in report.taken[0].notes)
+    (secret,) = (exchange / "course" / "inbound").glob("*/submission_secret.txt")
+    kept = course.submitted(get_username(), SECTION).with_name(secret.name)
+    assert kept.read_bytes() == secret.read_bytes() and str(secret) not in report.left_out
+    put(tmp_path / "by mail" / get_username() / SECTION / f"{SECTION}.ipynb", OTHER)
+    assert [each.status for each in collect(course, tmp_path / "by mail").taken] == ["replaced"]
+    assert not kept.exists(), "the exchange doesn't know this one"
+
+
+@pytest.mark.parametrize("secret", [b"", b"<script>", b"a" * 10_000])
+def test_a_secret_that_no_exchange_makes_isnt_kept(course: Course, inbox: Path, secret: bytes) -> None:
+    folder = inbox / f"s01+{SECTION}+2026-01-02 03:04:05.678901 UTC"
+    put(folder / f"{SECTION}.ipynb", ANSWERED)
+    put(folder / "submission_secret.txt", secret)
+    report = collect(course, inbox)
+    assert [each.student for each in report.taken] == ["s01"]
+    assert {path.name for path in course.submitted("s01", SECTION).parent.iterdir()} == {
+        f"{SECTION}.ipynb",
+        "timestamp.txt",
+    }

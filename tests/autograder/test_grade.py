@@ -26,7 +26,7 @@ from autograder.cli import main
 from autograder.course import MAX_NOTEBOOK_BYTES, Course, read_notebook
 from autograder.grading import machine
 from autograder.grading.processes import MARK
-from autograder.grading.running import Run, RunnerError
+from autograder.grading.running import Outcome, Run, RunnerError, Status
 from autograder.limits import Limits
 from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_in, heed_ctrl_c
 from tests.jobs import wait_for
@@ -178,9 +178,38 @@ def test_whatever_a_mark_depends_on_makes_it_graded_anew(course: Course, cause: 
 def test_only_the_named_students_are_graded(course: Course) -> None:
     for student in ("a", "b", "c"):
         hand_in(course, student, answered(SEVEN, DOUBLE))
-    report = grade(course, SECTION, "--student", "a", "--student", "c")[1]
+    report = grade(course, SECTION, "--only", "a", "--student", "c")[1]
     assert [each["student"] for each in report["submissions"]] == ["a", "c"]
     assert set(marks(course)) == {"a", "c"}
+
+
+def test_failed_means_what_has_no_result_or_ran_out_of_time(course: Course, monkeypatch: pytest.MonkeyPatch) -> None:
+    for student, answer in {
+        "fine": DOUBLE,
+        "wrong": "def double(number): ...",
+        "slow": "slow = 1\n" + DOUBLE,
+    }.items():
+        hand_in(course, student, answered(SEVEN, answer))
+    run = Here.__call__
+
+    def limited(self: Here, notebook: NotebookNode, limits: Limits) -> Run:
+        done = run(self, notebook, limits)
+        if "slow = 1" in str(notebook) and limits.cell_seconds < 60:
+            done.outcomes["double"] = Outcome(Status.TIMEOUT)  # type: ignore[index]
+        return done
+
+    monkeypatch.setattr(Here, "__call__", limited)
+    assert marks_of(grade(course)) == {"fine": 3, "wrong": 1, "slow": 1}
+    hand_in(course, "new", answered(SEVEN, None))
+    report = grade(course, "--failed", "--timeout-cell", "60")
+    assert marks_of(report) == {"new": 1, "slow": 3}
+    assert not any(each["unchanged"] for each in report[1]["submissions"])
+    assert marks_of(grade(course, "--failed")) == {}
+    assert marks(course) == {"fine": (1, 2), "wrong": (1, 0), "slow": (1, 2), "new": (1, 0)}
+
+
+def marks_of(report: Report) -> dict[str, float]:
+    return {each["student"]: each["score"] for each in report[1]["submissions"]}
 
 
 def test_a_failure_of_grading_is_tried_again_then_reported_and_old_marks_stay(
@@ -294,7 +323,7 @@ def test_killed_at_any_moment_and_started_again_it_comes_to_the_same_grades(tmp_
     course, chance = mini_course(tmp_path), random.Random(1)
     answers = {"right": (SEVEN, DOUBLE), "half": (SEVEN, None), "wrong": ("seven_squared_minus_42 = 8", DOUBLE)}
     points = {"right": (1, 2), "half": (1, 0), "wrong": (0, 2)}
-    expected = {f"{kind}{number}": points[kind] for kind in points for number in range(4)}
+    expected = {f"{kind}{number}": points[kind] for kind in points for number in range(3)}
     for student in expected:
         hand_in(course, student, answered(*answers[student[:-1]]))
     scratch = Path(tempfile.mkdtemp(prefix="t", dir="/tmp"))
@@ -303,7 +332,7 @@ def test_killed_at_any_moment_and_started_again_it_comes_to_the_same_grades(tmp_
     done, kills = 0, 0
     while done < len(expected):
         grader = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        goal = min(done + chance.randint(1, 4), len(expected))
+        goal = min(done + chance.randint(1, 3), len(expected))
         while _graded(course) < goal and grader.poll() is None:
             time.sleep(0.01)
         time.sleep(chance.uniform(0, 0.3))  # so that it dies in the middle of things

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from nbgrader.preprocessors import LimitOutput, SaveAutoGrades
 from sqlalchemy.exc import OperationalError
 
 from autograder.cli import main
-from autograder.course import Course, read_notebook
+from autograder.course import REPOSITORY, Course, read_notebook
 from autograder.grading import machine
 from autograder.nbgrader_bridge import Log, course_directory
 from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_in
@@ -131,3 +133,29 @@ def test_a_mark_that_cant_be_written_leaves_everything_as_it_was(
     assert [each.name for each in course.autograded("a", SECTION).parent.parent.iterdir()] == [SECTION]
     assert main(["grade", "--course", str(course.root)]) == 0
     assert stored(course)["a"]["notebook"][0] == 3
+
+
+def grade_from_two_sides(course: Course) -> None:
+    """Let two processes grade halves of a class at the same time, and look whether every mark is there."""
+    students = [f"s{number}" for number in range(12)]
+    for student in students:
+        hand_in(course, student, answered(SEVEN, DOUBLE))
+    code = (
+        "import sys\nfrom autograder.cli import main\nfrom autograder.grading import machine\n"
+        "from tests.autograder.submissions import Here\n"
+        "machine.choose_runner = lambda folder, stop, unsafe, server: Here(folder, stop)\n"
+        "sys.exit(main(['grade', '--force', '--no-fork-server', *sys.argv[1:]]))"
+    )
+    words = [sys.executable, "-c", code, "--course", str(course.root)]
+    halves = [[word for student in students[start::2] for word in ("--only", student)] for start in (0, 1)]
+    graders = [subprocess.Popen([*words, *half], cwd=REPOSITORY, stderr=subprocess.PIPE) for half in halves]
+    for grader in graders:
+        assert grader.wait(200) == 0, grader.communicate()[1]
+    assert {student: found["submission"][1] for student, found in stored(course).items()} == dict.fromkeys(
+        students, 3
+    )
+
+
+@pytest.mark.slow
+def test_two_graders_at_once_lose_nothing(course: Course) -> None:
+    grade_from_two_sides(course)

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -18,10 +17,10 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.cli import main
-from autograder.course import REPOSITORY, Course
+from autograder.course import Course
 from autograder.grading import machine
 from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_in
-from tests.autograder.test_gradebook import stored
+from tests.autograder.test_gradebook import grade_from_two_sides, stored
 from tests.mini_course import SECTION, answered, mini_course
 
 pytestmark = pytest.mark.slow
@@ -102,23 +101,7 @@ def test_marks_change_are_logged_and_exported(course: Course, capsys: pytest.Cap
 
 
 def test_two_graders_at_once_lose_nothing(course: Course) -> None:
-    students = [f"s{number}" for number in range(12)]
-    for student in students:
-        hand_in(course, student, answered(SEVEN, DOUBLE))
-    code = (
-        "import sys\nfrom autograder.cli import main\nfrom autograder.grading import machine\n"
-        "from tests.autograder.submissions import Here\n"
-        "machine.choose_runner = lambda folder, stop, unsafe, server: Here(folder, stop)\n"
-        "sys.exit(main(['grade', '--force', '--no-fork-server', *sys.argv[1:]]))"
-    )
-    words = [sys.executable, "-c", code, "--course", str(course.root)]
-    halves = [[word for student in students[start::2] for word in ("--only", student)] for start in (0, 1)]
-    graders = [subprocess.Popen([*words, *half], cwd=REPOSITORY, stderr=subprocess.PIPE) for half in halves]
-    for grader in graders:
-        assert grader.wait(200) == 0, grader.communicate()[1]
-    assert {student: found["submission"][1] for student, found in stored(course).items()} == dict.fromkeys(
-        students, 3
-    )
+    grade_from_two_sides(course)
 
 
 def test_a_server_that_isnt_there_is_named_without_its_password(
