@@ -19,7 +19,7 @@ from autograder.releasing.generate import generate
 from autograder.releasing.manifest import write_manifest
 from autograder.releasing.welcome import TEXTS, Contents, readme, welcome_page
 
-LIBRARY_FILES = ("*.py", "py.typed")
+LIBRARY_FILES = ("*.py", "py.typed", "widgets/*")
 """What is copied of the library's source."""
 
 FOR_BINDER = ("course.lock", "requirements.txt", "runtime.txt", "start")

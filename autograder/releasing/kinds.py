@@ -25,7 +25,7 @@ _SECTION = r"(?P<section>\d\d_[a-z0-9_]+)"
 _ALLOWED = (
     (r"README\.md|LICENSE|pyproject\.toml", Kind.TEXT),
     (r"binder/(?:course\.lock|requirements\.txt|runtime\.txt|postBuild|start)", Kind.TEXT),
-    (r"numfmt/(?:\w+/)*(?:\w+\.py|py\.typed)", Kind.TEXT),
+    (r"numfmt/(?:\w+/)*(?:\w+\.py|py\.typed)|numfmt/widgets/\w+\.(?:js|css)", Kind.TEXT),
     (re.escape(MANIFEST), Kind.JSON),
     (r"welcome\.ipynb", Kind.NOTEBOOK),
     (rf"{_SECTION}/(?P=section)\.ipynb", Kind.NOTEBOOK),
