@@ -56,9 +56,10 @@ def prepare_gradebook(course: Course) -> None:
             connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
             connection.execute(text("INSERT INTO alembic_version VALUES (:newest)"), {"newest": _newest_schema()})
         Base.metadata.create_all(connection)
-        if not course.has_database_file:
-            # nbgrader's name for a course without a name; only servers look whether it is there.
-            connection.execute(text("INSERT INTO course (id) VALUES ('') ON CONFLICT DO NOTHING"))
+        # nbgrader's two names for a course without a name: it would add the first whenever it is missing, which fails
+        # when two do so at once, and counts on the second without adding it, which servers don't let pass.
+        for name in ("default_course", *([] if course.has_database_file else [""])):
+            connection.execute(text("INSERT INTO course (id) VALUES (:name) ON CONFLICT DO NOTHING"), {"name": name})
         keep_log(connection)
 
 

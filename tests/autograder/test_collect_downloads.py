@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from datetime import UTC, datetime
 from io import BytesIO
@@ -341,7 +342,9 @@ def test_what_nbgrader_submit_hands_in_is_taken(
     (secret,) = (exchange / "course" / "inbound").glob("*/submission_secret.txt")
     kept = course.submitted(get_username(), SECTION).with_name(secret.name)
     assert kept.read_bytes() == secret.read_bytes() and str(secret) not in report.left_out
-    put(tmp_path / "by mail" / get_username() / SECTION / f"{SECTION}.ipynb", OTHER)
+    mailed = tmp_path / "by mail" / get_username() / SECTION / f"{SECTION}.ipynb"
+    put(mailed, OTHER)
+    os.utime(mailed)
     assert [each.status for each in collect(course, tmp_path / "by mail").taken] == ["replaced"]
     assert not kept.exists(), "the exchange doesn't know this one"
 

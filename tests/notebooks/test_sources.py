@@ -21,15 +21,6 @@ def test_twin_notebook_and_checks_agree(section: str) -> None:
     assert notebooks.disagreements(section, ROOT / "notebooks" / section) == []
 
 
-@pytest.mark.slow
-def test_checks_made_again_are_the_same() -> None:
-    # One section is enough: the proof of the course (test_verify.py) sees if the checks of any don't fit.
-    section = SECTIONS[0]
-    folder = ROOT / "notebooks" / section
-    stored = nbformat.read(folder / f"{section}.ipynb", as_version=4)
-    assert notebooks.checks_text(section, folder, stored) == (folder / "checks.json").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("change", ["a solution", "the catalogue", "the prose"])
 def test_checks_are_out_of_date_when_an_answer_changes(change: str, tmp_path: Path) -> None:
     section = SECTIONS[0]

@@ -104,7 +104,10 @@ def test_sealing_a_section_is_reproducible() -> None:
     folder = COURSE.master_path(section).parent
     catalogue = read_catalogue(COURSE.catalogue_path(section))
     sealed = seal(section, record(folder, COURSE.master(section)), catalogue)
-    assert sealed == json.loads((folder / "checks.json").read_text(encoding="utf-8"))
+    stored = json.loads((folder / "checks.json").read_text(encoding="utf-8"))
+    del stored["made_from"]
+    # One section is enough: the proof of the course (test_verify.py) sees if the checks of any don't fit.
+    assert sealed == stored
 
 
 def test_a_check_that_cannot_tell_two_answers_apart_is_refused() -> None:
