@@ -345,7 +345,7 @@ def test_what_nbgrader_submit_hands_in_is_taken(
     mailed = tmp_path / "by mail" / get_username() / SECTION / f"{SECTION}.ipynb"
     put(mailed, OTHER)
     os.utime(mailed)
-    assert [each.status for each in collect(course, tmp_path / "by mail").taken] == ["replaced"]
+    assert [each.status for each in collect(course, tmp_path / "by mail").taken] == ["taken"]
     assert not kept.exists(), "the exchange doesn't know this one"
 
 
