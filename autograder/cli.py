@@ -13,6 +13,7 @@ from autograder.errors import CourseError, ExitCode
 
 COMMANDS = {
     "release": "build the student bundle and register the sections in the gradebook",
+    "codes": "give each student a code for inputs of one's own, where exercises have variants",
     "collect": "take in submissions from a folder or a zip file",
     "grade": "run the submissions and write the gradebook",
     "feedback": "write a feedback page for each graded submission",

@@ -1,4 +1,4 @@
-"""What `course.toml` in a course folder says: where its gradebook is, when sections are due, what lateness costs."""
+"""What `course.toml` in a course folder sets: the gradebook, when sections are due, what lateness costs, a secret."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ CONFIGURATION = "course.toml"
 """The file in a course folder; a folder without one has the defaults."""
 
 _DAY = 24 * 60 * 60
+_SHORTEST_SECRET = 16
+_TABLES = ("gradebook", "late", "due", "extensions", "variants")
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Configuration:
     gradebook: str | None = None
     """The address of a gradebook that isn't the file gradebook.db, as SQLAlchemy writes it."""
     late: LatePolicy = LatePolicy()
+    secret: str | None = field(default=None, repr=False)
+    """What students' codes are derived from (see `autograder.variants`); it stays with the instructor."""
     due: Mapping[str, datetime] = field(default_factory=dict)
     """When each section is due."""
     extensions: Mapping[str, Mapping[str, datetime]] = field(default_factory=dict)
@@ -68,13 +72,17 @@ def read_configuration(folder: Path) -> Configuration:
 
 
 def _configuration(found: dict[str, Any]) -> Configuration:
-    _check_names(found, ("gradebook", "late", "due", "extensions"), "")
-    tables = {name: _table(found.get(name, {}), name) for name in ("gradebook", "late", "due", "extensions")}
+    _check_names(found, _TABLES, "")
+    tables = {name: _table(found.get(name, {}), name) for name in _TABLES}
     _check_names(tables["gradebook"], ("url",), "gradebook.")
     url = tables["gradebook"].get("url")
     if url is not None and (not isinstance(url, str) or "://" not in url):
         raise ValueError(f"gradebook.url = {url!r} is no address such as 'postgresql+psycopg://host/database'")
     _check_names(tables["late"], [each.name for each in fields(LatePolicy)], "late.")
+    _check_names(tables["variants"], ("secret",), "variants.")
+    secret = tables["variants"].get("secret")
+    if secret is not None and (not isinstance(secret, str) or len(secret) < _SHORTEST_SECRET):
+        raise ValueError(f"variants.secret must be a text of at least {_SHORTEST_SECRET} characters")
     due = {section: _time(value, f"due.{section}") for section, value in tables["due"].items()}
     extensions = {}
     for section, students in tables["extensions"].items():
@@ -85,7 +93,7 @@ def _configuration(found: dict[str, Any]) -> Configuration:
             student: _time(value, f"{name}.{student}") for student, value in _table(students, name).items()
         }
     late = LatePolicy(**{name: _number(value, f"late.{name}") for name, value in tables["late"].items()})
-    return Configuration(url, late, due, extensions)
+    return Configuration(url, late, secret, due, extensions)
 
 
 def _check_names(table: Mapping[str, Any], known: list[str] | tuple[str, ...], where: str) -> None:

@@ -45,6 +45,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="for gradescope: when students see the marks of exercises with hidden tests (default: after_due_date)",
     )
     parser.add_argument(
+        "--student-id",
+        choices=("sid", "email"),
+        default="sid",
+        help="for gradescope, with variants: which of its ids are the course's (default: sid, its Student ID)",
+    )
+    parser.add_argument(
         "--unsafe", action="store_true", help="for gradescope: grade there also if student code can't be isolated"
     )
 
@@ -90,7 +96,8 @@ def _autograder(course: Course, names: list[str], options: argparse.Namespace) -
         )
     (section,) = course.select(names)
     to = options.to or Path(f"gradescope_{section}.zip")
-    _write(to, build(course, Settings(section, options.visibility, options.unsafe)))
+    secret = course.configuration.secret
+    _write(to, build(course, Settings(section, options.visibility, options.unsafe, secret, options.student_id)))
     if options.json:
         print_json({"section": section, "file": str(to), "visibility": options.visibility, "unsafe": options.unsafe})
     else:

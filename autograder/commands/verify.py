@@ -21,7 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(course: Course, options: argparse.Namespace) -> int:
     """Prove the sections and print a table of exercises and wrong answers."""
-    from autograder.proof.verify import plan
+    from autograder.proof.verify import plans, together
     from autograder.proof.verify import run as prove
     from autograder.sealed.forking import ForkServer
 
@@ -29,10 +29,12 @@ def run(course: Course, options: argparse.Namespace) -> int:
     if not sections:
         raise CourseError(f"There is no section in {course.source}.", "Write one, or name a course with --course.")
     server = ForkServer()
-    plans = [plan(course, section, server) for section in sections]
-    with closing(server), progress(sum(len(each.jobs) for each in plans), "verify") as done:
-        proofs = [proof for each in plans for proof in prove(each, max(1, options.workers), done)]
-    runner = plans[0].runner.name
+    planned = [plan for section in sections for plan in plans(course, section, server)]
+    with closing(server), progress(sum(len(each.jobs) for each in planned), "verify") as done:
+        proofs = together(
+            (each.runner.code, proof) for each in planned for proof in prove(each, max(1, options.workers), done)
+        )
+    runner = planned[0].runner.name
     if runner == "plain":
         warn("Nothing is isolated here, so the proof is by the plain runner; `autograder doctor` says why.")
     for proof in proofs:

@@ -26,28 +26,38 @@ from autograder.intake.layout import arrange
 from autograder.intake.sections import masters
 from autograder.limits import read_limits
 from autograder.sealed.runner import choose_runner
+from autograder.variants import code_of
 
 SETTINGS = "gradescope.json"
 """The file in source/ with the settings of an export."""
 
+METADATA = "submission_metadata.json"
+"""What Gradescope says of a submission: https://gradescope-autograders.readthedocs.io/en/latest/submission_metadata/"""
+
 
 @dataclass(frozen=True)
 class Settings:
-    """What an export has settled: the section, when marks may be seen, and whether walls may be missing."""
+    """What an export has settled: the section, when marks may be seen, and whether walls may be missing.
+
+    For variants: the course's secret, and which of Gradescope's ids of a student, "sid" or "email", is the course's.
+    """
 
     section: str
     visibility: str
     unsafe: bool
+    secret: str | None = None
+    student_id: str = "sid"
 
     def to_text(self) -> str:
         """Return the settings as the file's text."""
         return json.dumps(asdict(self), indent=2) + "\n"
 
 
-def grade_folder(course: Course, settings: Settings, folder: Path) -> dict[str, Any]:
+def grade_folder(course: Course, settings: Settings, folder: Path, student: str = "") -> dict[str, Any]:
     """Grade the one notebook in `folder`; return results for Gradescope. CourseError if grading itself failed."""
     # First, so that a machine that can't grade never looks like a bad submission.
-    runner = choose_runner(course.master_path(settings.section).parent, unsafe=settings.unsafe)
+    code = code_of(settings.secret, student)
+    runner = choose_runner(course.master_path(settings.section).parent, unsafe=settings.unsafe, code=code)
     master = course.master(settings.section)
     try:
         submission = _find(course, settings.section, folder)
@@ -71,12 +81,30 @@ def _find(course: Course, section: str, folder: Path) -> NotebookNode:
     raise CourseError("There is no notebook among your files.", f"Hand in {section}.ipynb.")
 
 
+def _student(settings: Settings, path: Path) -> str:
+    """Return who handed in, as Gradescope describes the submission, by the course's id; empty without variants."""
+    if settings.secret is None:
+        return ""
+    try:
+        ids = {str(user[settings.student_id]) for user in json.loads(path.read_text("utf-8"))["users"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        ids = set()
+    if len(ids) != 1 or not all(ids):
+        raise CourseError(
+            f"{path} doesn't name one student by {settings.student_id}, and the exercises have variants.",
+            "Give every student a Student ID in Gradescope's roster, let each hand in alone, or export with "
+            "--student-id email.",
+        )
+    return ids.pop()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Grade; without a sound result nothing is written, and Gradescope says that the autograder failed."""
     (root,) = map(Path, sys.argv[1:] if argv is None else argv)
     try:
         settings = Settings(**json.loads((root / "source" / SETTINGS).read_text(encoding="utf-8")))
-        results = grade_folder(Course.at(root / "source"), settings, root / "submission")
+        student = _student(settings, root / METADATA)
+        results = grade_folder(Course.at(root / "source"), settings, root / "submission", student)
     except CourseError as error:
         warn(error)
         return ExitCode.PROBLEMS

@@ -22,6 +22,7 @@ from autograder.grading.result import Result, State
 from autograder.grading.stamp import is_in_gradebook, key_of, make_stamp, read_stamp
 from autograder.grading.submissions import Submission, find_notebook
 from autograder.limits import read_limits
+from autograder.variants import code_of
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def grade_all(
     grade.
     """
     scratch.sweep()
-    runner, limits = place.runner, {}
+    runner, limits, secret = place.runner, {}, course.configuration.secret
     for section in dict.fromkeys(each.section for each in submissions):
         limits[section] = read_limits(course.master_path(section).parent, cell_seconds, notebook_seconds)
         ensure_registered(course, section)
@@ -64,7 +65,8 @@ def grade_all(
         for each in submissions:
             try:
                 notebook = find_notebook(course, each)
-                key = key_of(course, each.student, each.section, limits[each.section], runner)
+                code = code_of(secret, each.student)
+                key = key_of(course, each.student, each.section, limits[each.section], runner, code)
             except CourseError as error:
                 yield _refused(course, each, error)
                 continue
@@ -74,7 +76,8 @@ def grade_all(
                 yield Graded(each, course.submitted(each.student, each.section), stamp, unchanged=True)
                 continue
             # The notebook is read when its turn comes, so that a large class isn't in memory all at once.
-            waiting[pool.submit(place.grade, each.section, notebook, limits[each.section])] = (each, key)
+            future = pool.submit(place.grade, each.section, notebook, limits[each.section], code)
+            waiting[future] = (each, key)
         for future in as_completed(waiting):
             # For the same reason a result isn't kept longer than it is needed.
             yield _write(course, gradebook, *waiting.pop(future), future)

@@ -100,10 +100,12 @@ class Cluster:
                 raise CourseError(f"Student code can't be isolated on the worker {worker}. {problem}.", cure)
         return "plain" if any(problem for _, problem in found.values()) else "sealed"
 
-    def grade(self, section: str, notebook: Path, limits: Limits) -> Result:
+    def grade(self, section: str, notebook: Path, limits: Limits, code: str = "") -> Result:
         """Grade a submission on a worker and wait for it; one whose worker dies goes to another worker."""
         text = nbformat.v4.writes(read_notebook(notebook))
-        future = self._client.submit(grade_there, self._section(section), text, limits, self._unsafe, pure=False)
+        future = self._client.submit(
+            grade_there, self._section(section), text, limits, self._unsafe, code, pure=False
+        )
         try:
             while not future.done():
                 if self.stop.is_set():
@@ -130,10 +132,10 @@ class Cluster:
             return self._sections[section]
 
 
-def grade_there(section: SectionFiles, text: str, limits: Limits, unsafe: bool) -> Result:
+def grade_there(section: SectionFiles, text: str, limits: Limits, unsafe: bool, code: str) -> Result:
     """Grade a submission: what a worker runs."""
     local = _local(section.digest)
-    runner = choose_runner(local.folder(section), unsafe=unsafe, server=local.server)
+    runner = choose_runner(local.folder(section), unsafe=unsafe, server=local.server, code=code)
     return grade_again_if_unsound(parse_notebook(section.master), parse_notebook(text), runner, limits)
 
 

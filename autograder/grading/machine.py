@@ -31,8 +31,8 @@ class Place(Protocol):
     def runner(self) -> str:
         """How results name its runner; CourseError where student code can't be isolated and should be."""
 
-    def grade(self, section: str, notebook: Path, limits: Limits) -> Result:
-        """Grade a submission; CourseError if its file is unfit."""
+    def grade(self, section: str, notebook: Path, limits: Limits, code: str = "") -> Result:
+        """Grade the submission of the student with this code for variants; CourseError if its file is unfit."""
 
 
 class Machine:
@@ -50,9 +50,9 @@ class Machine:
         """How results name the runner."""
         return choose_runner(self._course.source, self.stop, self._unsafe, self._server).name
 
-    def grade(self, section: str, notebook: Path, limits: Limits) -> Result:
+    def grade(self, section: str, notebook: Path, limits: Limits, code: str = "") -> Result:
         """Grade a submission."""
         master: NotebookNode = self._master(section)
         folder = self._course.master_path(section).parent
-        runner = choose_runner(folder, self.stop, self._unsafe, self._server)
+        runner = choose_runner(folder, self.stop, self._unsafe, self._server, code)
         return grade_again_if_unsound(master, read_notebook(notebook), runner, limits)

@@ -38,10 +38,14 @@ _GRACE = 150.0
 
 @dataclass(frozen=True)
 class PlainRunner:
-    """Runs notebooks beside copies of the files that ship from `folder`; setting `stop` calls all its runs off."""
+    """Runs notebooks beside copies of the files that ship from `folder`; setting `stop` calls all its runs off.
+
+    With the student's `code`, exercises have that student's variants.
+    """
 
     folder: Path | None = None
     stop: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+    code: str = ""
 
     @property
     def name(self) -> str:
@@ -53,7 +57,7 @@ class PlainRunner:
         mark, server = uuid.uuid4().hex, self._server()  # which may take some seconds to get ready
         with scratch_folder.new_folder() as name:
             scratch = Path(name).resolve()
-            scratch_folder.fill(scratch, self.folder)
+            scratch_folder.fill(scratch, self.folder, self.code)
             environment = {**scratch_folder.environment(scratch), MARK: mark}
             request = {
                 "notebook": notebook,

@@ -15,6 +15,7 @@ from autograder.grading.rebuild import rebuild
 from autograder.grading.seam import grade_again_if_unsound
 from autograder.limits import read_limits
 from autograder.sealed.runner import choose_runner
+from autograder.variants import code_of
 
 
 class CourseLatePenalty(LateSubmissionPlugin):  # type: ignore[misc]
@@ -49,11 +50,11 @@ class GradeSubmission(NbGraderPreprocessor):  # type: ignore[misc]
         """Return the notebook with outputs from which nbgrader computes exactly our marks."""
         course, section = _course(self, resources)
         folder = course.master_path(section).parent
-        runner = choose_runner(folder, unsafe=self.unsafe)
+        student = resources["nbgrader"]["student"]
+        runner = choose_runner(folder, unsafe=self.unsafe, code=code_of(course.configuration.secret, student))
         limits = read_limits(folder, self.cell_seconds, self.notebook_seconds)
         result = grade_again_if_unsound(course.master(section), nb, runner, limits)
         if not result.is_sound:
-            student = resources["nbgrader"]["student"]
             raise RuntimeError(f"{student}'s {section} couldn't be graded: {' '.join(result.notes)} Grade it again.")
         for note in result.notes:
             self.log.info(note)

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
 from autograder.course import REPOSITORY
+from numfmt.variants import STORE
 
 _PREFIX = "autograder-run-"
 _MAKER = "maker"
@@ -68,10 +69,16 @@ def _namespace() -> str | None:
         return None
 
 
-def fill(scratch: Path, folder: Path | None = None) -> None:
-    """Make the folders of a run, and in two of them copies of the files that ship from the section's `folder`."""
+def fill(scratch: Path, folder: Path | None = None, code: str = "") -> None:
+    """Make the folders of a run, and in two of them copies of the files that ship from the section's `folder`.
+
+    With a student's code for variants, that is there too.
+    """
     for inside in ("work", "check", "ipc", "tmp", "ipython", "jupyter"):
         (scratch / inside).mkdir()
+    if code:
+        for inside in ("work", "check"):
+            (scratch / inside / STORE).write_text(code, encoding="ascii")
     if folder is None:
         return
     for path in shipped(folder):

@@ -23,12 +23,15 @@ def make_stamp(key: str, result: Result) -> dict[str, Any]:
     return {"key": key, **result.to_json()}
 
 
-def key_of(course: Course, student: str, section: str, limits: Limits, runner: str) -> str:
-    """Return a digest of all that a submission's grade depends on: its files, the section's files, the settings."""
+def key_of(course: Course, student: str, section: str, limits: Limits, runner: str, code: str = "") -> str:
+    """Return a digest of all that a submission's grade depends on: its files, the section's files, the settings.
+
+    The student's code for variants is among them.
+    """
     submission = course.submitted(student, section)
     inputs = [submission, submission.with_name(TIMESTAMP)]
     inputs += sorted(path for path in course.master_path(section).parent.rglob("*") if path.is_file())
-    digest = hashlib.sha256(repr((limits, runner, version_here())).encode())
+    digest = hashlib.sha256(repr((limits, runner, version_here(), *filter(None, [code]))).encode())
     try:
         for path in inputs:
             if path.is_file():

@@ -24,8 +24,11 @@ from autograder.errors import CourseError
 from autograder.proof.catalogue import read_catalogue
 from autograder.proof.exercises import Exercise, find_exercises, split_tests
 
-Recorded = dict[str, dict[str, list[Any]]]
-"""From grade_id to {"": cases of the reference, NAME: cases of the wrong answer NAME}; a case is [label, outcome]."""
+Outcomes = dict[str, list[Any]]
+"""{"": cases of the reference, NAME: cases of the wrong answer NAME}; a case is [label, outcome]."""
+
+Recorded = dict[str, list[Outcomes]]
+"""From grade_id to the outcomes with each of the exercise's variants (see `numfmt.variants`), the default first."""
 
 
 def record(folder: Path, master: NotebookNode) -> Recorded:
@@ -45,13 +48,44 @@ def record(folder: Path, master: NotebookNode) -> Recorded:
 
 
 def _record_here(folder: Path, master: NotebookNode) -> Recorded:
+    recorded, counts = _with_choice(folder, master, 0)
+    strange = sorted(counts.keys() - recorded.keys())
+    if strange:
+        raise ValueError(f"variant({strange[0]!r}, …) names no exercise; the exercises are: {', '.join(recorded)}")
+    found = {grade_id: [outcomes] for grade_id, outcomes in recorded.items()}
+    for choice in range(1, max(counts.values(), default=1)):
+        again, _ = _with_choice(folder, master, choice)
+        for grade_id, count in counts.items():
+            if choice < count:
+                found[grade_id].append(again[grade_id])
+    return found
+
+
+def _with_choice(folder: Path, master: NotebookNode, choice: int) -> tuple[dict[str, Outcomes], dict[str, int]]:
+    """Return the outcomes of each exercise if it has this of its inputs, and how many inputs it has."""
+    from numfmt import variants
+
+    counts: dict[str, int] = {}
+
+    def index_of(exercise: str, count: int) -> int:
+        if counts.setdefault(exercise, count) != count:
+            raise ValueError(
+                f"variant({exercise!r}, …) has {counts[exercise]} inputs in one cell, {count} in another"
+            )
+        return min(choice, count - 1)
+
+    with mock.patch.object(variants, "index_of", index_of):
+        return _outcomes_of_all(folder, master), counts
+
+
+def _outcomes_of_all(folder: Path, master: NotebookNode) -> dict[str, Outcomes]:
     catalogue = read_catalogue(folder / CATALOGUE)
     exercises = find_exercises(master)
     by_solution = {each.solution_index: each for each in exercises}
     by_tests = {each.tests_index: each for each in exercises}
     namespace: dict[str, Any] = {"__name__": "__main__"}
     before: dict[str, dict[str, Any]] = {}
-    recorded: Recorded = {}
+    recorded: dict[str, Outcomes] = {}
     for index, cell in enumerate(master.cells):
         if cell.cell_type != "code":
             continue

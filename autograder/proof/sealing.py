@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autograder.course import CHECKS, Course
 from autograder.errors import CourseError
 from autograder.proof.catalogue import Entry
-from autograder.proof.recording import Recorded
+from autograder.proof.recording import Outcomes, Recorded
 from numfmt.checks import aligned, name_of
 from numfmt.sealed import lock, stretch
 
@@ -17,13 +19,28 @@ SCHEMA = 1
 def seal(section: str, recorded: Recorded, catalogue: Mapping[str, Entry]) -> dict[str, Any]:
     """Return the content of a section's checks.json; the same input gives the same bytes."""
     exercises = {
-        grade_id: _seal_exercise(f"{section}.{grade_id}", outcomes, catalogue.get(grade_id, Entry(())))
-        for grade_id, outcomes in recorded.items()
+        grade_id: _seal_exercise(f"{section}.{grade_id}", variants, catalogue.get(grade_id, Entry(())))
+        for grade_id, variants in recorded.items()
     }
     return {"schema": SCHEMA, "section": section, "exercises": exercises}
 
 
-def _seal_exercise(salt: str, outcomes: Mapping[str, list[Any]], entry: Entry) -> dict[str, Any]:
+def variant_counts(course: Course, section: str) -> dict[str, int]:
+    """Return how many variants each exercise of a section has that has some, by its sealed checks."""
+    exercises = json.loads((course.source / section / CHECKS).read_text("utf-8"))["exercises"]
+    return {name: 1 + len(each["variants"]) for name, each in exercises.items() if "variants" in each}
+
+
+def _seal_exercise(name: str, variants: Sequence[Outcomes], entry: Entry) -> dict[str, Any]:
+    """Return the table of an exercise, and those of its other variants, if it has some."""
+    first, *others = [
+        _seal_variant(f"{name}.{number}" if number else name, outcomes, entry)
+        for number, outcomes in enumerate(variants)
+    ]
+    return {**first, "variants": others} if others else first
+
+
+def _seal_variant(salt: str, outcomes: Outcomes, entry: Entry) -> dict[str, Any]:
     labels = [label for label, _ in outcomes[""]]
     by_answer = {name: _in_order(salt, name, labels, found) for name, found in outcomes.items()}
     _tell_apart(salt, by_answer)

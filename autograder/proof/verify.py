@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbformat import NotebookNode
@@ -17,10 +17,12 @@ from autograder.grading.template import template
 from autograder.limits import Limits, read_limits
 from autograder.proof.catalogue import MINIMUM, Entry, WrongAnswer, read_catalogue
 from autograder.proof.exercises import Exercise, find_exercises
+from autograder.proof.sealing import variant_counts
 from autograder.proof.support import Unsupported, unsupported
-from autograder.proof.variants import HIDDEN, needed_cells, only, with_answers, with_tests_apart
+from autograder.proof.trials import HIDDEN, needed_cells, only, with_answers, with_tests_apart, with_tests_of
 from autograder.sealed.forking import ForkServer
 from autograder.sealed.runner import choose_runner
+from autograder.variants import covering
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,8 @@ class ExerciseProof:
     stub: CellResult
     wrong: tuple[WrongProof, ...]
     unsupported: tuple[Unsupported, ...] = ()
+    variants: Mapping[str, ExerciseProof] = field(default_factory=dict)
+    """The same with other inputs, by codes that choose them."""
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -71,6 +75,8 @@ class ExerciseProof:
             yield f"it has {len(self.wrong)} named wrong answers; at least {MINIMUM} are needed"
         for wrong in self.wrong:
             yield from wrong.faults
+        for code, proof in self.variants.items():
+            yield from (f"with the code {code}: {fault}" for fault in proof.faults)
 
     def to_json(self) -> dict[str, Any]:
         """Return the proof as plain data; a wrong answer's `hint` is None if the visible check didn't give it."""
@@ -112,15 +118,36 @@ class Plan:
     unsupported: tuple[Unsupported, ...]
 
 
-def plan(course: Course, section: str, server: ForkServer | None = None) -> Plan:
+def plans(course: Course, section: str, server: ForkServer | None = None) -> tuple[Plan, ...]:
+    """Plan the proof of a section, and then of its exercises with variants for codes that choose each variant."""
+    counts = variant_counts(course, section)
+    codes = [_plan(course, section, server, code, frozenset(counts)) for code in covering(counts)]
+    return _plan(course, section, server), *codes
+
+
+def together(proofs: Iterable[tuple[str, ExerciseProof]]) -> tuple[ExerciseProof, ...]:
+    """Return proofs, each with its code, as one proof for each exercise."""
+    found: dict[tuple[str, str], ExerciseProof] = {}
+    for code, proof in proofs:
+        name = (proof.section, proof.exercise.grade_id)
+        found[name] = replace(found[name], variants={**found[name].variants, code: proof}) if code else proof
+    return tuple(found.values())
+
+
+def _plan(
+    course: Course, section: str, server: ForkServer | None, code: str = "", names: frozenset[str] | None = None
+) -> Plan:
     """Plan the proof of a section: its solutions, its stubs, and then the k-th mistake of every exercise at once.
 
-    They are graded as submissions are: sealed, where this machine can do that.
+    With `names`, only of these exercises, for the student with this code. They are graded as submissions are: sealed,
+    where this machine can do that.
 
     Exercises don't depend on each other's answers, so one run tries a mistake in each of them. The masters of these
     runs have their test cells taken apart, which tells the visible check from the hidden tests.
     """
     master = course.master(section)
+    if names is not None:
+        master = with_tests_of(master, names)
     catalogue = read_catalogue(course.catalogue_path(section))
     exercises = find_exercises(master)
     wrong = {each.grade_id: catalogue.get(each.grade_id, Entry(())).wrong for each in exercises}
@@ -130,7 +157,7 @@ def plan(course: Course, section: str, server: ForkServer | None = None) -> Plan
         answers = {grade_id: each[k].answer for grade_id, each in wrong.items() if k < len(each)}
         jobs.append((f"wrong {k}", apart, with_answers(master, answers)))
     folder = course.master_path(section).parent
-    runner, limits = choose_runner(folder, unsafe=True, server=server), read_limits(folder)
+    runner, limits = choose_runner(folder, unsafe=True, server=server, code=code), read_limits(folder)
     whole = {job[0]: job for job in jobs}
     short = tuple(map(_shortened, jobs))
     return Plan(section, exercises, catalogue, short, whole, runner, limits, unsupported(master))

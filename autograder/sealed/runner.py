@@ -31,15 +31,22 @@ class SealedRunner(PlainRunner):
 
 
 def choose_runner(
-    folder: Path, stop: threading.Event | None = None, unsafe: bool = False, server: ForkServer | None = None
+    folder: Path,
+    stop: threading.Event | None = None,
+    unsafe: bool = False,
+    server: ForkServer | None = None,
+    code: str = "",
 ) -> PlainRunner:
-    """Return the sealed runner; where isolation isn't there, CourseError, or with `unsafe` the plain runner."""
+    """Return the sealed runner; where isolation isn't there, CourseError, or with `unsafe` the plain runner.
+
+    `code` is the student's, for variants.
+    """
     stop = stop or threading.Event()
     problem = obstacle()
     if problem is None:
-        return SealedRunner(folder, stop, server=server)
+        return SealedRunner(folder, stop, code, server)
     if unsafe:
-        return PlainRunner(folder, stop)
+        return PlainRunner(folder, stop, code)
     raise CourseError(
         f"Student code can't be isolated here. {problem}.",
         "`autograder doctor` says more. If you trust every submission, grade with --unsafe; each result will say so.",

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from .plain import Plain, plain, show, to_bytes
 from .progressing import record
 from .sealed import stretch, unlock
+from .variants import index_of
 
 DATA = "checks.json"
 Inputs = Sequence[tuple[Any, ...]]
@@ -97,9 +98,9 @@ def check(exercise: str, answer: object, *, inputs: Inputs | dict[str, Inputs] |
     (then `inputs` is a dict that gives the inputs of each function by name). A wrong answer raises
     `CheckFailed` with a diagnosis; an unexpected error in the student's function is raised as it is.
     """
-    sealed = _load(exercise)
+    variants = _load(exercise)
     try:
-        count = _compared(exercise, answer, inputs, sealed)
+        count = _compared(exercise, answer, inputs, variants)
     except Exception as error:
         if getattr(error, "is_answered", True):
             record(exercise, right=False)
@@ -109,11 +110,12 @@ def check(exercise: str, answer: object, *, inputs: Inputs | dict[str, Inputs] |
 
 
 def _compared(
-    exercise: str, answer: object, inputs: Inputs | dict[str, Inputs] | None, sealed: dict[str, Any]
+    exercise: str, answer: object, inputs: Inputs | dict[str, Inputs] | None, variants: list[dict[str, Any]]
 ) -> int:
     """Return the number of cases, all of them right, or raise what is to be said."""
     found = cases(exercise, answer, inputs)
-    expected = [rows["label"] for rows in sealed["cases"]]
+    sealed = variants[index_of(exercise, len(variants)) if len(variants) > 1 else 0]
+    expected = _labels(sealed)
     missing = list((Counter(expected) - Counter(case.label for case in found)).elements())
     if missing or len(found) != len(expected):
         if isinstance(answer, dict) and missing:
@@ -122,15 +124,33 @@ def _compared(
             f"{DATA} and this cell check {exercise!r} in different ways: they come from different versions of the "
             "notebook. Take both from the same bundle."
         )
-    in_order = aligned(expected, [(case.label, case) for case in found])
-    wrong = [
-        (case, rows)
-        for case, rows in zip(in_order, sealed["cases"], strict=True)
-        if not _right(case.outcome, rows, sealed["salt"])
-    ]
+    wrong = _wrong(found, sealed)
     if wrong:
-        raise _diagnosis(wrong, found, sealed["salt"])
+        failure = _diagnosis(wrong, found, sealed["salt"])
+        is_known = failure.misconception is not None or not failure.is_answered
+        if not is_known and any(_is_all_right(found, each) for each in variants if each is not sealed):
+            raise CheckFailed(
+                f"Your answer to {exercise} is right for another student's inputs. Run the cell that shows yours "
+                "again, and compare the code that you gave numfmt.variants.use_code with the one you were sent."
+            )
+        raise failure
     return len(found)
+
+
+def _wrong(found: list[Case], sealed: dict[str, Any]) -> list[tuple[Case, dict[str, Any]]]:
+    """Return the cases that are wrong by a table, each with its rows there."""
+    in_order = aligned(_labels(sealed), [(case.label, case) for case in found])
+    pairs = zip(in_order, sealed["cases"], strict=True)
+    return [(case, rows) for case, rows in pairs if not _right(case.outcome, rows, sealed["salt"])]
+
+
+def _is_all_right(found: list[Case], sealed: dict[str, Any]) -> bool:
+    """Say whether a table is of these cases, and all of them are right."""
+    return sorted(_labels(sealed)) == sorted(case.label for case in found) and not _wrong(found, sealed)
+
+
+def _labels(sealed: dict[str, Any]) -> list[str]:
+    return [rows["label"] for rows in sealed["cases"]]
 
 
 def _right(outcome: Plain, rows: dict[str, Any], salt: str) -> bool:
@@ -161,7 +181,8 @@ def _in_floats(value: Plain) -> Plain:
     return value
 
 
-def _load(exercise: str) -> dict[str, Any]:
+def _load(exercise: str) -> list[dict[str, Any]]:
+    """Return the tables of an exercise: one for each of its variants, the default first."""
     path = Path(DATA)
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
@@ -177,7 +198,7 @@ def _load(exercise: str) -> dict[str, Any]:
     except KeyError:
         known = ", ".join(data.get("exercises", {}))
         raise ValueError(f"{DATA} has no exercise {exercise!r}; it has: {known}.") from None
-    return found
+    return [found, *found.get("variants", ())]
 
 
 def _diagnosis(wrong: list[tuple[Case, dict[str, Any]]], found: list[Case], salt: str) -> CheckFailed:
@@ -201,7 +222,7 @@ def _diagnosis(wrong: list[tuple[Case, dict[str, Any]]], found: list[Case], salt
         failing.error.add_note(f"(raised by {failing.label}, while your answer was checked)")
         raise failing.error
     case, rows = answered[0]
-    for variant, remark in _variants(case.outcome):
+    for variant, remark in _near_misses(case.outcome):
         if _right(variant, rows, salt):
             return CheckFailed(f"{_result(case)} {remark}")
     count = len(found)
@@ -240,7 +261,7 @@ def _named_mistake(wrong: list[tuple[Case, dict[str, Any]]], salt: str) -> tuple
     return first[best]
 
 
-def _variants(value: Plain) -> Iterator[tuple[Plain, str]]:
+def _near_misses(value: Plain) -> Iterator[tuple[Plain, str]]:
     """Yield near misses of an answer: the same content in another type, with what to say if that is right."""
     if isinstance(value, float) and value == 0:
         yield -value, "Right, but for the sign of the zero."

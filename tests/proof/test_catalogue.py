@@ -13,7 +13,7 @@ from autograder.proof.catalogue import MINIMUM, read_catalogue
 from autograder.proof.exercises import find_exercises, split_tests
 from autograder.proof.recording import record
 from autograder.proof.sealing import seal
-from autograder.proof.variants import HIDDEN, with_answers, with_tests_apart
+from autograder.proof.trials import HIDDEN, with_answers, with_tests_apart
 from tests.mini_course import mini_master
 
 COURSE = Course.at(REPOSITORY)

@@ -34,6 +34,14 @@ def with_tests_apart(master: NotebookNode) -> NotebookNode:
     return apart
 
 
+def with_tests_of(master: NotebookNode, names: frozenset[str]) -> NotebookNode:
+    """Return the master without the test cells of other exercises than these."""
+    left_out = {each.tests_index for each in find_exercises(master) if each.grade_id not in names}
+    fewer = copy.copy(master)
+    fewer.cells = [cell for index, cell in enumerate(master.cells) if index not in left_out]
+    return fewer
+
+
 def needed_cells(notebook: NotebookNode) -> frozenset[str]:
     """Return the ids of the code cells that exercises need: theirs, and those that make the names which they read.
 
