@@ -44,12 +44,12 @@ class Configuration:
     gradebook: str | None = None
     """The address of a gradebook that isn't the file gradebook.db, as SQLAlchemy writes it."""
     late: LatePolicy = LatePolicy()
-    secret: str | None = field(default=None, repr=False)
-    """What students' codes are derived from (see `autograder.variants`); it stays with the instructor."""
     due: Mapping[str, datetime] = field(default_factory=dict)
     """When each section is due."""
     extensions: Mapping[str, Mapping[str, datetime]] = field(default_factory=dict)
     """By section: when it is due for students who have more time."""
+    secret: str | None = field(default=None, repr=False)
+    """What students' codes are derived from (see `autograder.variants`); it stays with the instructor."""
 
 
 def read_configuration(folder: Path) -> Configuration:
@@ -93,7 +93,7 @@ def _configuration(found: dict[str, Any]) -> Configuration:
             student: _time(value, f"{name}.{student}") for student, value in _table(students, name).items()
         }
     late = LatePolicy(**{name: _number(value, f"late.{name}") for name, value in tables["late"].items()})
-    return Configuration(url, late, secret, due, extensions)
+    return Configuration(url, late, due, extensions, secret)
 
 
 def _check_names(table: Mapping[str, Any], known: list[str] | tuple[str, ...], where: str) -> None:

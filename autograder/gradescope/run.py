@@ -81,7 +81,7 @@ def _find(course: Course, section: str, folder: Path) -> NotebookNode:
     raise CourseError("There is no notebook among your files.", f"Hand in {section}.ipynb.")
 
 
-def _student(settings: Settings, path: Path) -> str:
+def student_of(settings: Settings, path: Path) -> str:
     """Return who handed in, as Gradescope describes the submission, by the course's id; empty without variants."""
     if settings.secret is None:
         return ""
@@ -103,7 +103,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     (root,) = map(Path, sys.argv[1:] if argv is None else argv)
     try:
         settings = Settings(**json.loads((root / "source" / SETTINGS).read_text(encoding="utf-8")))
-        student = _student(settings, root / METADATA)
+        student = student_of(settings, root / METADATA)
         results = grade_folder(Course.at(root / "source"), settings, root / "submission", student)
     except CourseError as error:
         warn(error)

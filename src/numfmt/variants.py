@@ -20,6 +20,8 @@ _BUNDLE = "manifest.json"
 _BODY, _CHECK = 8, 2
 """Characters of a code (RFC 4648's base32), and those that tell a mistyped one."""
 
+_READ_AS = {"0": "O", "1": "I", "8": "B"}
+
 T = TypeVar("T")
 
 
@@ -75,7 +77,8 @@ def code_from(digest: bytes) -> str:
 
 def checked(code: str) -> str:
     """Return a code as it is written, whatever its capitals, spaces and hyphens; ValueError if it is none."""
-    bare = "".join(each for each in code.upper() if each not in " -\r\n\t")
+    # The digits that base32 leaves out are letters that were read wrongly.
+    bare = "".join(_READ_AS.get(each, each) for each in code.upper() if each not in " -\r\n\t")
     body, check = bare[:_BODY], bare[_BODY:]
     if len(bare) != _BODY + _CHECK or check != _check_of(body):
         raise ValueError(f"{code.strip()[:40]!r} is no code, which has ten letters and digits: was it mistyped?")

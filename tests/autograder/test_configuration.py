@@ -26,6 +26,9 @@ grace_minutes = 15
 
 [extensions.01_mini]
 ada = 2026-02-03T18:00:00Z
+
+[variants]
+secret = "not to be guessed"
 """
 
 
@@ -36,7 +39,9 @@ def test_everything_that_it_may_say(tmp_path: Path) -> None:
         LatePolicy(10, 50, 15),
         {"01_mini": datetime(2026, 1, 31, 17, tzinfo=UTC)},
         {"01_mini": {"ada": datetime(2026, 2, 3, 18, tzinfo=UTC)}},
+        "not to be guessed",
     )
+    assert "guessed" not in repr(read_configuration(tmp_path))
     assert Course.at(tmp_path).database_name == "postgresql+psycopg://grader@db.example.org/course"
 
 
@@ -61,6 +66,9 @@ def test_a_folder_without_one_has_the_defaults(tmp_path: Path) -> None:
         ("[extensions.01_mini]\nada = 2026-01-31T18:00:00Z", r"extensions.01_mini needs a time in \[due\]"),
         ("[gradebook]\nurl = 'gradebook.db'", "is no address such as 'postgresql"),
         ("[gradebook]\nfile = 'x'", "there is no gradebook.file; url?"),
+        ("[variants]\nsecret = 'short'", "variants.secret must be a text of at least 16 characters"),
+        ("[variants]\nsecret = 1234567890123456", "variants.secret must be a text of at least 16"),
+        ("[variants]\nkey = 'x'", "there is no variants.key; secret?"),
         ("\udcff", "can't decode"),
     ],
 )

@@ -56,7 +56,7 @@ def marks(course: Course) -> dict[str, tuple[float | None, ...]]:
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """Return a mini course whose submissions run in this process."""
-    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, unsafe, server: Here(folder, stop))
+    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, *more: Here(folder, stop))
     return mini_course(tmp_path / "a course (draft) [2]")
 
 

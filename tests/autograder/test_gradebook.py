@@ -32,7 +32,7 @@ ROWS = {
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """Return a mini course whose submissions run in this process."""
-    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, unsafe, server: Here(folder, stop))
+    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, *more: Here(folder, stop))
     return mini_course(tmp_path / "course")
 
 
@@ -143,7 +143,7 @@ def grade_from_two_sides(course: Course) -> None:
     code = (
         "import sys\nfrom autograder.cli import main\nfrom autograder.grading import machine\n"
         "from tests.autograder.submissions import Here\n"
-        "machine.choose_runner = lambda folder, stop, unsafe, server: Here(folder, stop)\n"
+        "machine.choose_runner = lambda folder, stop, *more: Here(folder, stop)\n"
         "sys.exit(main(['grade', '--force', '--no-fork-server', *sys.argv[1:]]))"
     )
     words = [sys.executable, "-c", code, "--course", str(course.root)]

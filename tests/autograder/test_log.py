@@ -21,7 +21,7 @@ from tests.mini_course import SECTION, answered, mini_course
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """Return a mini course with one graded submission, whose submissions run in this process."""
-    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, unsafe, server: Here(folder, stop))
+    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, *more: Here(folder, stop))
     made = mini_course(tmp_path / "course")
     hand_in(made, "ada", answered(SEVEN, None))
     assert main(["grade", "--course", str(made.root)]) == 0

@@ -56,7 +56,7 @@ def server() -> Iterator[str]:
 @pytest.fixture
 def course(server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:
     """Return a mini course whose gradebook is a new database of the server, and whose submissions run here."""
-    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, unsafe, server: Here(folder, stop))
+    monkeypatch.setattr(machine, "choose_runner", lambda folder, stop, *more: Here(folder, stop))
     made = mini_course(tmp_path / "course")
     engine = create_engine(server.format("postgres"), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:

@@ -113,10 +113,10 @@ def test_sealing_a_section_is_reproducible() -> None:
 def test_a_check_that_cannot_tell_two_answers_apart_is_refused() -> None:
     cases = {"": [["f(1)", 1]], "same": [["f(1)", 1]]}
     with pytest.raises(CourseError, match="'same' from 'the right answer'"):
-        seal("01_test", {"f": cases}, {})
+        seal("01_test", {"f": [cases]}, {})
     cases = {"": [["f(1)", 1]], "one": [["f(1)", 2]], "two": [["f(1)", 2]]}
     with pytest.raises(CourseError, match="'two' from 'one'"):
-        seal("01_test", {"f": cases}, {})
+        seal("01_test", {"f": [cases]}, {})
 
 
 @pytest.mark.slow

@@ -60,7 +60,7 @@ def section(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     }
     data = seal(
         "01_test",
-        {"square": square_cases, "number": number, "pair": pair},
+        {"square": [square_cases], "number": [number], "pair": [pair]},
         {
             "square": Entry(wrong),
             "number": Entry((WrongAnswer("one_less", "Count from zero.", ""),)),
@@ -149,7 +149,7 @@ def test_right_but_for_the_type(value: object, remark: str) -> None:
 )
 def test_right_but_for_the_spelling(right: object, value: object, remark: str) -> None:
     word = {"": recorded("word", right)}
-    Path("checks.json").write_text(json.dumps(seal("01_test", {"word": word}, {})), encoding="utf-8")
+    Path("checks.json").write_text(json.dumps(seal("01_test", {"word": [word]}, {})), encoding="utf-8")
     assert remark in complaint("word", value)
     assert "not a mistake I know" in complaint("word", "E5M2")
 
@@ -157,7 +157,7 @@ def test_right_but_for_the_spelling(right: object, value: object, remark: str) -
 def test_whole_numbers_are_right_where_floats_are_asked_for(section: Path) -> None:
     halves = {"": recorded("halves", [10.0, 0.5]), "doubled": recorded("halves", [20.0, 1.0])}
     wrong = WrongAnswer("doubled", "Half of it.", "")
-    data = seal("01_test", {"halves": halves}, {"halves": Entry((wrong,))})
+    data = seal("01_test", {"halves": [halves]}, {"halves": Entry((wrong,))})
     (section / "checks.json").write_text(json.dumps(data), encoding="utf-8")
     check("halves", [10, 0.5])
     check("halves", [np.int64(10), 0.5])
@@ -168,7 +168,7 @@ def test_whole_numbers_are_right_where_floats_are_asked_for(section: Path) -> No
 
 def test_of_a_pair_each_may_be_a_whole_number_or_not(section: Path) -> None:
     pairs = {"": recorded("pairs", [4.0, 351]), "one_short": recorded("pairs", [4.0, 350])}
-    data = seal("01_test", {"pairs": pairs}, {"pairs": Entry((WrongAnswer("one_short", "Count again.", ""),))})
+    data = seal("01_test", {"pairs": [pairs]}, {"pairs": Entry((WrongAnswer("one_short", "Count again.", ""),))})
     (section / "checks.json").write_text(json.dumps(data), encoding="utf-8")
     for value in ([4.0, 351], (4, 351), (np.float16(4), np.int64(351))):
         check("pairs", value)
@@ -178,13 +178,13 @@ def test_of_a_pair_each_may_be_a_whole_number_or_not(section: Path) -> None:
 
 def test_right_values_of_a_float_type() -> None:
     squares = recorded("squares", lambda x: x * x, [(np.arange(3),)])
-    Path("checks.json").write_text(json.dumps(seal("01_test", {"squares": {"": squares}}, {})), encoding="utf-8")
+    Path("checks.json").write_text(json.dumps(seal("01_test", {"squares": [{"": squares}]}, {})), encoding="utf-8")
     assert "use an integer type" in complaint("squares", lambda x: x * 1.0 * x, inputs=[(np.arange(3),)])
 
 
 def test_a_numpy_type_counts_as_its_name() -> None:
     name = {"": recorded("name", "uint16")}
-    Path("checks.json").write_text(json.dumps(seal("01_test", {"name": name}, {})), encoding="utf-8")
+    Path("checks.json").write_text(json.dumps(seal("01_test", {"name": [name]}, {})), encoding="utf-8")
     for value in ("uint16", np.uint16, np.dtype("uint16"), np.dtype(">u2")):
         check("name", value)
 
@@ -226,7 +226,7 @@ def test_the_entries_of_a_dict_may_come_in_any_order(section: Path, capsys: pyte
     assert "Subtract sixteen" in complaint("pair", {"value": 11, "bits": "1011"})
     right, turned = recorded("pair", {"a": 1, "b": 2}), recorded("pair", {"b": 3, "a": 1})
     data = seal(
-        "01_test", {"pair": {"": right, "three": turned}}, {"pair": Entry((WrongAnswer("three", "Two.", ""),))}
+        "01_test", {"pair": [{"": right, "three": turned}]}, {"pair": Entry((WrongAnswer("three", "Two.", ""),))}
     )
     (section / "checks.json").write_text(json.dumps(data), encoding="utf-8")
     assert "b is 3. Two." in complaint("pair", {"a": 1, "b": 3})
@@ -237,7 +237,7 @@ def test_a_hint_isnt_given_where_its_mistake_would_have_shown_elsewhere_too() ->
     inputs = [(number,) for number in range(3, 9)]
     answers = {"": recorded("square", square, inputs), "doubles": recorded("square", doubled, inputs)}
     wrong = WrongAnswer("doubles", "You doubled.", "")
-    Path("checks.json").write_text(json.dumps(seal("01_test", {"square": answers}, {"square": Entry((wrong,))})))
+    Path("checks.json").write_text(json.dumps(seal("01_test", {"square": [answers]}, {"square": Entry((wrong,))})))
     assert "You doubled" in complaint("square", lambda x: 2 * x if x < 6 else x * x, inputs=inputs)
     assert "not a mistake I know" in complaint("square", lambda x: 2 * x if x == 3 else x * x, inputs=inputs)
 

@@ -19,7 +19,7 @@ def bundle(tmp_path: Path) -> Path:
     (tmp_path / "manifest.json").write_text("{}")
     for section, answers in (("01_one", {"first": 1, "second": 2}), ("02_two", {"third": 3})):
         recorded = {
-            name: {"": [[each.label, each.outcome] for each in cases(name, answer)]}
+            name: [{"": [[each.label, each.outcome] for each in cases(name, answer)]}]
             for name, answer in answers.items()
         }
         folder = tmp_path / section
@@ -60,7 +60,7 @@ def test_an_error_in_the_answer_counts_as_wrong(bundle: Path, monkeypatch: pytes
     def f(x: int) -> int:
         return 1 // x
 
-    (bundle / "02_two" / "checks.json").write_text(json.dumps(seal("02_two", {"f": {"": [["f(0)", 0]]}}, {})))
+    (bundle / "02_two" / "checks.json").write_text(json.dumps(seal("02_two", {"f": [{"": [["f(0)", 0]]}]}, {})))
     monkeypatch.chdir(bundle / "02_two")
     with pytest.raises(ZeroDivisionError):
         check("f", f, inputs=[(0,)])
