@@ -120,7 +120,13 @@ def test_the_zip_file_has_what_gradescope_asks_for_and_nothing_that_grading_does
         modes = {info.filename: info.external_attr >> 16 for info in archive.infolist()}
         settings = json.loads(archive.read("gradescope.json"))
     assert modes["setup.sh"] == modes["run_autograder"] == 0o100755
-    assert settings == {"section": SECTION, "visibility": "after_published", "unsafe": True}
+    assert settings == {
+        "section": SECTION,
+        "visibility": "after_published",
+        "unsafe": True,
+        "secret": None,
+        "student_id": "sid",
+    }
     assert {name for name in modes if name.startswith("notebooks/")} == {
         f"notebooks/{SECTION}/{SECTION}.ipynb",
         f"notebooks/{SECTION}/checks.json",
