@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import numfmt as nf
+from numfmt import _widgets
+from numfmt.bench import bench
 from numfmt.explorer import changed, explore, explore_text
 from numfmt.exploring import (
     Exploration,
@@ -175,12 +177,10 @@ def test_the_widget_does_what_its_page_asks_and_says_what_it_cant() -> None:
 
 def test_without_anywidget_the_cure_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    import numfmt.explorer as module
-
-    module._widget.cache_clear()
-    with pytest.raises(ImportError, match=r"pip install anywidget.*explore_text"):
-        explore("0.1")
-    module._widget.cache_clear()
+    _widgets._widget.cache_clear()
+    for show, instead in ((explore, "explore_text"), (bench, "bench_text")):
+        with pytest.raises(ImportError, match=rf"pip install anywidget.*{instead}"):
+            show()
 
 
 def test_a_message_of_another_kind_is_no_crash() -> None:

@@ -1,15 +1,5 @@
 // The page of the bit explorer. All numbers are computed in Python, exactly; here they are only shown.
 
-function element(name, attributes = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else made.setAttribute(key, value);
-  }
-  made.append(...children);
-  return made;
-}
-
 function bitButton(found, index, count, ask) {
   const label = `bit ${count - 1 - index}, ${found.field}: ${found.bit}`;
   const attributes = {
@@ -21,12 +11,6 @@ function bitButton(found, index, count, ask) {
 }
 
 function numberLine(facts) {
-  const svg = (name, attributes, text) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (text) made.textContent = text;
-    return made;
-  };
   const at = (share) => 60 + 480 * share;
   const { line } = facts;
   const words = `${facts.value} lies between its neighbours ${facts.below} and ${facts.above}`
@@ -45,10 +29,6 @@ function numberLine(facts) {
   return drawn;
 }
 
-function row(term, ...words) {
-  return [element("dt", {}, term), element("dd", {}, ...words)];
-}
-
 function others(facts, ask) {
   const head = ["format", "bits", "value", "error"].map((word) => element("th", { scope: "col" }, word));
   const lines = facts.others.map((each) => {
@@ -64,10 +44,7 @@ function others(facts, ask) {
 
 function render({ model, el }) {
   const ask = (message) => model.send(message);
-  // JupyterLab's own keys (Enter, letters) would act on the cell instead.
-  const box = element("section", {
-    class: "nf-explorer", "aria-label": "Bit explorer", "data-lm-suppress-shortcuts": "true",
-  });
+  const box = widgetBox("explorer", "Bit explorer");
   el.append(box);
 
   const format = element("select", { onchange: () => ask({ do: "switch", format: format.value }) });
