@@ -70,7 +70,7 @@ def _table(contents: Sequence[Contents]) -> str:
     present = {one.name: one for one in contents}
     plan = [*PLAN, *(Planned(one.name, one.title, "") for one in contents if one.name not in {p.name for p in PLAN})]
     rows = [_row(number, planned, present.get(planned.name)) for number, planned in enumerate(plan, 1)]
-    return "\n".join(["| | Section | What it is about | To do |", "|---|:---|:---|:---|", *rows])
+    return "\n".join(["| No. | Section | What it is about | To do |", "|---|:---|:---|:---|", *rows])
 
 
 def _row(number: int, planned: Planned, there: Contents | None) -> str:

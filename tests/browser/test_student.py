@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -86,6 +87,16 @@ def test_from_the_welcome_page_to_a_passed_check(page: Page) -> None:
     run(page, answer, RIGHT)
     run(page, tests)
     output_of(page, tests, "all 4 cases right")
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_the_welcome_page_has_no_fault_that_axe_can_find(page: Page, theme: str) -> None:
+    run(page, cell_with(page, "numfmt-course"))
+    page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+    expect(page.locator(f"body[data-jp-theme-name='{theme}']")).to_be_attached()
+    for part in (".jp-RenderedMarkdown", ".jp-OutputArea"):
+        found = Axe().run(page, context=f"{SHOWN} {part}").response["violations"]
+        assert not found, [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
 
 
 def test_the_validate_button_names_what_is_open(page: Page) -> None:
