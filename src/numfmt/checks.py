@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,9 @@ from .sealed import stretch, unlock
 from .variants import index_of
 
 DATA = "checks.json"
+_LINE = 76
+"""Characters on a line of a message."""
+
 Inputs = Sequence[tuple[Any, ...]]
 T = TypeVar("T")
 
@@ -32,8 +36,9 @@ class CheckFailed(AssertionError):
     is_answered: bool = True
 
     def _render_traceback_(self) -> list[str]:
-        # IPython shows this in place of a traceback: the student needs the message, not our frames.
-        return [f"✗ {self}"]
+        # IPython shows this in place of a traceback: the student needs the message, not our frames. JupyterLab breaks
+        # lines that are too long in the middle of a word.
+        return textwrap.wrap(f"✗ {self}", _LINE, subsequent_indent="  ", break_on_hyphens=False)
 
 
 @dataclass(frozen=True)

@@ -27,3 +27,12 @@ def test_the_commands_are_all_there_is() -> None:
 @pytest.mark.parametrize("folder", re.findall(r"^([a-z/]+)/  ", TEXT, flags=re.MULTILINE))
 def test_the_folders_exist(folder: str) -> None:
     assert (README.parent / folder).is_dir()
+
+
+def test_every_picture_is_there_and_has_words() -> None:
+    pictures = re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", TEXT)
+    assert {path for _, path in pictures} == {
+        f"docs/images/{each.name}" for each in (README.parent / "docs/images").iterdir()
+    }
+    for words, path in pictures:
+        assert len(words) > 40 and (README.parent / path).read_bytes().startswith(b"\x89PNG")

@@ -267,7 +267,9 @@ def test_a_function_that_changes_its_input_spoils_nothing() -> None:
 def test_a_failed_check_shows_no_frames_in_ipython() -> None:
     with pytest.raises(CheckFailed) as caught:
         check("number", 1)
-    assert caught.value._render_traceback_() == [f"✗ {caught.value}"]
+    lines = caught.value._render_traceback_()
+    assert " ".join(each.strip() for each in lines) == f"✗ {caught.value}"
+    assert max(map(len, lines)) <= 76 and all(each.startswith("  ") for each in lines[1:])
 
 
 @pytest.mark.parametrize(
