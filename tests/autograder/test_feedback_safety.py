@@ -23,6 +23,8 @@ from autograder.markup import META, clean_html
 from tests.autograder.submissions import hand_in
 from tests.mini_course import SECTION, answered, mini_course
 
+pytestmark = pytest.mark.slow
+
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
 MARKUP = {

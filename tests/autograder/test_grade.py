@@ -32,6 +32,8 @@ from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_
 from tests.jobs import wait_for
 from tests.mini_course import SECTION, answered, mini_course
 
+pytestmark = pytest.mark.slow
+
 Report = tuple[int, dict[str, Any]]
 
 

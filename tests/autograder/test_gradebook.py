@@ -23,6 +23,8 @@ from autograder.nbgrader_bridge import Log, course_directory
 from tests.autograder.submissions import DOUBLE, SEVEN, SUBMISSIONS, Here, hand_in
 from tests.mini_course import SECTION, answered, mini_course
 
+pytestmark = pytest.mark.slow
+
 ROWS = {
     "grades": ("name", "auto_score", "manual_score", "extra_credit", "needs_manual_grade", "score", "max_score"),
     "comments": ("name", "auto_comment", "manual_comment", "comment"),

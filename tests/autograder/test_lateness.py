@@ -20,6 +20,8 @@ from autograder.grading import machine
 from tests.autograder.submissions import DOUBLE, SEVEN, Here, hand_in
 from tests.mini_course import SECTION, answered, mini_course
 
+pytestmark = pytest.mark.slow
+
 DUE = f"[due]\n{SECTION} = 2026-01-31T18:00:00Z\n"
 TEN = "[late]\npercent_a_day = 10\n"
 WHEN = {

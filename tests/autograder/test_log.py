@@ -17,6 +17,8 @@ from autograder.grading import machine
 from tests.autograder.submissions import DOUBLE, SEVEN, Here, hand_in
 from tests.mini_course import SECTION, answered, mini_course
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Course:

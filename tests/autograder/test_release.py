@@ -20,6 +20,8 @@ from autograder.releasing.swap import replacing
 from tests.autograder.bundle_parts import mini_project
 from tests.mini_course import SECTION, mini_course, mini_master
 
+pytestmark = pytest.mark.slow
+
 SOLUTION = "return sum([number, number])"
 
 

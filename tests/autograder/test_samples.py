@@ -22,6 +22,8 @@ from autograder.releasing.generate import generate
 from tests.mini_course import SECTION, mini_course
 from tests.samples import Sample, main, make_samples, refused_files, right_answers, write_samples
 
+pytestmark = pytest.mark.slow
+
 REAL = Course.at(REPOSITORY)
 
 

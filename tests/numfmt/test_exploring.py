@@ -27,6 +27,8 @@ from numfmt.exploring import (
     power_of_two,
 )
 
+pytestmark = pytest.mark.slow
+
 SMALL = [fmt for fmt in choices() if fmt.bits <= 8]
 
 

@@ -20,6 +20,8 @@ from numfmt.float_format import FLOAT_FORMATS
 from numfmt.policies import Overflow, Rounding
 from tests.numfmt.float_oracle import CUSTOM, magnitudes, table
 
+pytestmark = pytest.mark.slow
+
 MODES = [mode for mode in Rounding if mode is not Rounding.STOCHASTIC]
 FORMATS = [*(fmt for fmt in FLOAT_FORMATS if fmt.bits <= 16), *CUSTOM]
 

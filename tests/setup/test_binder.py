@@ -24,6 +24,8 @@ from autograder.releasing.release import release
 from tests.autograder.bundle_parts import mini_bundle
 from tools.pip_steps import TORCH_CPU_INDEX
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 BUDGET = 1.6 * 2**30
 """Bytes that the student's packages may take in the image."""

@@ -15,6 +15,8 @@ from typing import Any
 import nbformat
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in Path(__file__).parent.glob("*.toml")}
 EACH = [(section, claim) for section, claims in sorted(CLAIMS.items()) for claim in claims["claim"]]
