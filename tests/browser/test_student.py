@@ -52,6 +52,17 @@ def output_of(page: Page, selector: str, words: str) -> None:
     expect(output).to_be_visible(timeout=60_000)
 
 
+def switch_to(page: Page, theme: str) -> None:
+    """Change JupyterLab's theme, and wait for it."""
+    page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+    expect(page.locator(f"body[data-jp-theme-name='{theme}']")).to_be_attached()
+
+
+def axe_finds_nothing(page: Page, part: str) -> None:
+    found = Axe().run(page, context=part).response["violations"]
+    assert not found, [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
+
+
 def test_from_the_welcome_page_to_a_passed_check(page: Page) -> None:
     welcome = page.locator(".jp-Notebook").first
     expect(welcome).to_contain_text("Number formats for machine learning")
@@ -92,11 +103,9 @@ def test_from_the_welcome_page_to_a_passed_check(page: Page) -> None:
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_the_welcome_page_has_no_fault_that_axe_can_find(page: Page, theme: str) -> None:
     run(page, cell_with(page, "numfmt-course"))
-    page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
-    expect(page.locator(f"body[data-jp-theme-name='{theme}']")).to_be_attached()
+    switch_to(page, theme)
     for part in (".jp-RenderedMarkdown", ".jp-OutputArea"):
-        found = Axe().run(page, context=f"{SHOWN} {part}").response["violations"]
-        assert not found, [(each["id"], [node["html"] for node in each["nodes"]]) for each in found]
+        axe_finds_nothing(page, f"{SHOWN} {part}")
 
 
 def test_the_validate_button_names_what_is_open(page: Page) -> None:
