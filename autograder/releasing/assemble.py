@@ -22,7 +22,14 @@ from autograder.releasing.welcome import TEXTS, Contents, readme, welcome_page
 LIBRARY_FILES = ("*.py", "py.typed", "widgets/*")
 """What is copied of the library's source."""
 
-FOR_BINDER = ("course.lock", "requirements.txt", "runtime.txt", "start")
+FOR_BINDER = (
+    "course.lock",
+    "requirements.txt",
+    "runtime.txt",
+    "start",
+    "labconfig/default_setting_overrides.json",
+    "labconfig/page_config.json",
+)
 """What the bundle takes from the checkout's binder/; its postBuild is another one."""
 
 
@@ -101,8 +108,9 @@ def _add_library(project: Project, to: Path) -> None:
 
 
 def _add_binder(project: Project, to: Path) -> None:
-    to.mkdir()
-    for path in (*(project.binder / name for name in FOR_BINDER), TEXTS / "postBuild"):
-        shutil.copyfile(path, to / path.name)
+    (to / "labconfig").mkdir(parents=True)
+    for name in FOR_BINDER:
+        shutil.copyfile(project.binder / name, to / name)
+    shutil.copyfile(TEXTS / "postBuild", to / "postBuild")
     for name in ("postBuild", "start"):
         (to / name).chmod(0o755)

@@ -26,6 +26,7 @@ _ALLOWED = (
     (r"README\.md|LICENSE|pyproject\.toml", Kind.TEXT),
     (r"binder/(?:course\.lock|requirements\.txt|runtime\.txt|postBuild|start)", Kind.TEXT),
     (r"numfmt/(?:\w+/)*(?:\w+\.py|py\.typed)|numfmt/widgets/\w+\.(?:js|css)", Kind.TEXT),
+    (r"binder/labconfig/\w+\.json", Kind.JSON),
     (re.escape(MANIFEST), Kind.JSON),
     (r"welcome\.ipynb", Kind.NOTEBOOK),
     (rf"{_SECTION}/(?P=section)\.ipynb", Kind.NOTEBOOK),

@@ -36,6 +36,9 @@ def mini_project(root: Path) -> Project:
     (root / "binder" / "course.lock").write_text("numpy==2.4.6\n")
     (root / "binder" / "runtime.txt").write_text("python-3.11\n")
     (root / "binder" / "start").write_text('#!/bin/bash\nexec "$@"\n')
+    (root / "binder" / "labconfig").mkdir()
+    for name in ("default_setting_overrides", "page_config"):
+        (root / "binder" / "labconfig" / f"{name}.json").write_text("{}\n")
     return Project(root)
 
 

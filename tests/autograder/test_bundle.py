@@ -15,7 +15,7 @@ import pytest
 from nbformat import NotebookNode
 
 from autograder.errors import CourseError
-from autograder.releasing.assemble import assemble
+from autograder.releasing.assemble import FOR_BINDER, assemble
 from autograder.releasing.plan import PLAN
 from autograder.releasing.welcome import Contents, readme, welcome_page
 from tests.autograder.bundle_parts import mini_bundle, mini_project
@@ -40,6 +40,8 @@ def test_the_bundle_holds_this_and_nothing_else(tmp_path: Path) -> None:
         "binder/course.lock",
         "binder/requirements.txt",
         "binder/runtime.txt",
+        "binder/labconfig/default_setting_overrides.json",
+        "binder/labconfig/page_config.json",
         "binder/postBuild",
         "binder/start",
         "numfmt/__init__.py",
@@ -73,7 +75,7 @@ def test_the_same_course_gives_the_same_bytes(tmp_path: Path) -> None:
 
 def test_binder_files_are_those_of_the_checkout_but_for_what_follows_the_installation(tmp_path: Path) -> None:
     _, bundle = mini_bundle(tmp_path)
-    for name in ("course.lock", "requirements.txt", "runtime.txt", "start"):
+    for name in FOR_BINDER:
         assert (bundle / "binder" / name).read_bytes() == (tmp_path / "project" / "binder" / name).read_bytes()
     for name in ("postBuild", "start"):
         assert os.access(bundle / "binder" / name, os.X_OK)

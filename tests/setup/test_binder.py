@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -153,3 +155,18 @@ def test_whoever_opens_it_lands_on_the_welcome_page(image: tuple[Path, dict[str,
     for program in ("jupyterlab", "notebook"):  # the image's command, and what it was for years
         with serving(["./binder/start", "python", "-m", program], home, environment) as address:
             assert final_address(address).endswith("/lab/tree/welcome.ipynb")
+
+
+@pytest.mark.slow
+def test_binder_has_the_courses_settings_and_no_panels_for_teachers(image: tuple[Path, dict[str, str]]) -> None:
+    home, environment = image
+    with serving(["./binder/start", "python", "-m", "jupyterlab"], home, environment) as address:
+        with urllib.request.urlopen(final_address(address)) as answer:
+            (page,) = re.findall(
+                r'<script id="jupyter-config-data"[^>]*>(.*?)</script>', answer.read().decode(), re.S
+            )
+        with urllib.request.urlopen(f"{address}lab/api/settings/@jupyterlab/notebook-extension:tracker") as answer:
+            settings = json.load(answer)["schema"]["properties"]
+    disabled = json.loads(page)["disabledExtensions"]
+    assert {"@jupyter/nbgrader:formgrader", "@jupyterlab/apputils-extension:announcements"} <= set(disabled)
+    assert settings["kernelShutdown"]["default"] is True

@@ -1,6 +1,7 @@
 """The student's working copy: nothing that a student changed is ever overwritten."""
 
 import json
+import sys
 from pathlib import Path
 
 import nbformat
@@ -61,6 +62,16 @@ def test_the_courses_settings_come_before_the_users_own() -> None:
     disabled = json.loads((CONFIG / "labconfig" / "page_config.json").read_text())["disabledExtensions"]
     assert disabled["@jupyterlab/apputils-extension:announcements"]
     assert "@jupyter/nbgrader:validate-assignment" not in disabled
+
+
+def test_each_setting_of_the_course_is_one_that_jupyterlab_knows() -> None:
+    schemas = Path(sys.prefix) / "share" / "jupyter" / "lab" / "schemas"
+    overrides = json.loads((CONFIG / "labconfig" / "default_setting_overrides.json").read_text())
+    for plugin, settings in overrides.items():
+        package, name = plugin.split(":")
+        known = json.loads((schemas / package / f"{name}.json").read_text())["properties"]
+        assert settings.keys() <= known.keys(), plugin
+        assert all(known[key].get("default") != value for key, value in settings.items()), "no longer needed"
 
 
 def test_solutions_are_a_working_copy_of_the_executed_notebooks(
