@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,29 +15,37 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ._cards import RightCard, show_right, wrong_card
 from .plain import Plain, plain, show, to_bytes
 from .progressing import record
 from .sealed import stretch, unlock
 from .variants import index_of
 
 DATA = "checks.json"
-_LINE = 76
-"""Characters on a line of a message."""
 
 Inputs = Sequence[tuple[Any, ...]]
 T = TypeVar("T")
 
 
 class CheckFailed(AssertionError):
-    """An answer isn't right yet; the message says why. `misconception` names the recognised mistake, if any."""
+    """An answer isn't right yet: what was `found`, and the `hint`, if there is one. The message is both together.
 
+    `misconception` names the recognised mistake, if any, and `exercise` the one that was checked.
+    """
+
+    exercise: str = ""
     misconception: str | None = None
     is_answered: bool = True
 
+    def __init__(self, found: str, hint: str = "") -> None:
+        super().__init__(f"{found} {hint}".rstrip())
+        self.found, self.hint = found, hint
+
     def _render_traceback_(self) -> list[str]:
-        # IPython shows this in place of a traceback: the student needs the message, not our frames. JupyterLab breaks
-        # lines that are too long in the middle of a word.
-        return textwrap.wrap(f"✗ {self}", _LINE, subsequent_indent="  ", break_on_hyphens=False)
+        # IPython shows this in place of a traceback: the student needs the message, not our frames.
+        icon, state = ("✗", "not right yet") if self.is_answered else ("○", "open")
+        heading = f"{self.exercise}: {state}" if self.exercise else state
+        return wrong_card(icon, heading, (self.found, self.hint) if self.hint else (self.found,))
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ def cases(exercise: str, answer: object, inputs: Inputs | dict[str, Inputs] | No
     if isinstance(inputs, dict):
         raise TypeError("inputs may be a dict only when the answer is a dict of functions")
     if not callable(answer):
-        raise CheckFailed(f"{exercise} should be a function, and is now {show(answer)}. Run its cell again.")
+        raise CheckFailed(f"{exercise} should be a function, and is now {show(answer)}.", "Run its cell again.")
     return [_call(exercise, answer, arguments) for arguments in inputs]
 
 
@@ -107,11 +114,13 @@ def check(exercise: str, answer: object, *, inputs: Inputs | dict[str, Inputs] |
     try:
         count = _compared(exercise, answer, inputs, variants)
     except Exception as error:
+        if isinstance(error, CheckFailed):
+            error.exercise = exercise
         if getattr(error, "is_answered", True):
             record(exercise, right=False)
         raise
     record(exercise, right=True)
-    print(f"✓ {exercise}: {'right' if count == 1 else f'all {count} cases right'}.")
+    show_right(RightCard(exercise, "right" if count == 1 else f"all {count} cases right"))
 
 
 def _compared(
@@ -135,8 +144,9 @@ def _compared(
         is_known = failure.misconception is not None or not failure.is_answered
         if not is_known and any(_is_all_right(found, each) for each in variants if each is not sealed):
             raise CheckFailed(
-                f"Your answer to {exercise} is right for another student's inputs. Run the cell that shows yours "
-                "again, and compare the code that you gave numfmt.variants.use_code with the one you were sent."
+                f"Your answer to {exercise} is right for another student's inputs.",
+                "Run the cell that shows yours again, and compare the code that you gave "
+                "numfmt.variants.use_code with the one you were sent.",
             )
         raise failure
     return len(found)
@@ -219,7 +229,7 @@ def _diagnosis(wrong: list[tuple[Case, dict[str, Any]]], found: list[Case], salt
     named = _named_mistake(answered, salt)
     if named is not None:
         case, mistake = named
-        failure = CheckFailed(f"{_result(case)} {mistake['hint']}")
+        failure = CheckFailed(_result(case), mistake["hint"])
         failure.misconception = mistake["name"]
         return failure
     failing = next((each for each, _ in answered if each.error is not None), None)
@@ -229,10 +239,10 @@ def _diagnosis(wrong: list[tuple[Case, dict[str, Any]]], found: list[Case], salt
     case, rows = answered[0]
     for variant, remark in _near_misses(case.outcome):
         if _right(variant, rows, salt):
-            return CheckFailed(f"{_result(case)} {remark}")
+            return CheckFailed(_result(case), remark)
     count = len(found)
     score = "" if count == 1 else f" {count - len(wrong)} of {count} cases are right; start with this one."
-    return CheckFailed(f"{_result(case)} That isn't right, and not a mistake I know.{score}")
+    return CheckFailed(_result(case), f"That isn't right, and not a mistake I know.{score}")
 
 
 def name_of(label: str) -> str:

@@ -84,7 +84,7 @@ def test_every_exercise_wrong_with_its_hint_and_then_right(section: str, page: P
     shown = outputs(page)
     assert [each for each in shown if each["output_type"] == "error"] == []
     assert [each for each in shown if each.get("name") == "stderr"] == []
-    passed = {each["grade_id"] for each in shown if "✓" in "".join(each.get("text", ""))}
+    passed = {each["grade_id"] for each in shown if "✓" in each.get("data", {}).get("text/plain", "")}
     assert passed >= right.keys()
     for each in exercises:
         wrong = catalogue[each.grade_id].wrong[0]

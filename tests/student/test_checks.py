@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.proof.catalogue import Entry, WrongAnswer
 from autograder.proof.sealing import seal
@@ -264,12 +267,36 @@ def test_a_function_that_changes_its_input_spoils_nothing() -> None:
     assert cases("drain", drain, inputs) == first and inputs == [([3, 1],)]
 
 
-def test_a_failed_check_shows_no_frames_in_ipython() -> None:
+@pytest.mark.parametrize(
+    ("answer", "heading", "paragraphs"),
+    [
+        (65_535, "✗ number: not right yet", ["  number is 65535.", "→ Count from zero."]),
+        (None, "○ number: open", ["  Not answered yet: number is still None: put your answer there."]),
+    ],
+)
+def test_a_failed_check_shows_a_card_and_no_frames_in_ipython(
+    answer: object, heading: str, paragraphs: list[str]
+) -> None:
     with pytest.raises(CheckFailed) as caught:
-        check("number", 1)
-    lines = caught.value._render_traceback_()
-    assert " ".join(each.strip() for each in lines) == f"✗ {caught.value}"
-    assert max(map(len, lines)) <= 76 and all(each.startswith("  ") for each in lines[1:])
+        check("number", answer)
+    assert caught.value._render_traceback_() == [f"\x1b[1m{heading}\x1b[0m", *paragraphs]
+
+
+def test_a_cards_lines_are_short_and_lose_no_word() -> None:
+    with pytest.raises(CheckFailed) as caught:
+        check("pair", {"bits": "01" * 40, "value": 2**70})
+    _, *lines = caught.value._render_traceback_()
+    assert len(lines) > 2 and max(map(len, lines)) <= 76
+    assert " ".join(each[2:] for each in lines) == str(caught.value)
+
+
+def test_in_a_notebook_a_right_answer_shows_a_card(section: Path) -> None:
+    source = "from numfmt.checks import check\ncheck('number', 65_536)"
+    notebook = new_notebook(cells=[new_code_cell(source)])
+    NotebookClient(notebook, resources={"metadata": {"path": str(section)}}).execute()
+    (output,) = notebook.cells[0].outputs
+    assert output.data["text/plain"] == "✓ number: right."
+    assert re.sub("<[^>]+>", "", output.data["text/html"]) == "✓ number: right."
 
 
 @pytest.mark.parametrize(
