@@ -107,6 +107,8 @@ def report(course: Course, found: Sequence[Mark]) -> int:
     wrong = [each.student for each in found if not each.is_right]
     verdict = f"NOT as expected: {', '.join(wrong)}" if wrong else "each as expected"
     say(f"{len(found)} samples graded, {verdict}. The feedback pages are in {course.root / 'feedback'}.")
+    lab = ROOT / ".venv/bin/jupyter"
+    say(f"In nbgrader's formgrader: `cd {course.root}`, `{lab} lab`, then Formgrader in the menu Nbgrader.")
     return PROBLEMS if wrong else 0
 
 
@@ -117,6 +119,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     shutil.rmtree(COURSE, ignore_errors=True)
     COURSE.mkdir(parents=True)
+    shutil.copy(ROOT / "nbgrader_config.py", COURSE)  # so that formgrader opens there
     course = Course.at(COURSE)
     try:
         sections = course.select(options.sections or course.sections[:1])
