@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from traitlets.config import PyFileConfigLoader
 
 from tests.mini_course import mini_course
-from tools.demo import commands, marks, report, run_all, tolerated
+from tools.demo import commands, main, marks, report, run_all, tolerated
 from tools.system_packages import find_chromium, is_required, may_install
 
 STEPS = commands(Path("course"), ["01_mini"])
@@ -105,3 +106,12 @@ def test_a_sample_without_a_grade_is_not_as_expected(tmp_path: Path) -> None:
     grades = tmp_path / "grades.csv"
     grades.write_text("student_id,section,score,max_score\n", encoding="utf-8")
     assert not any(each.is_right for each in marks(course, course.sections, grades))
+
+
+def test_formgrader_opens_in_the_demos_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    course = tmp_path / "demo"
+    monkeypatch.setattr("tools.demo.COURSE", course)
+    monkeypatch.setattr("tools.demo.run_all", lambda *_: 2)  # the folder alone: no step is run
+    assert main([]) == 2
+    there, here = (PyFileConfigLoader("nbgrader_config.py", str(each)).load_config() for each in (course, Path.cwd()))
+    assert there and there == here
